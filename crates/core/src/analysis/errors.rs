@@ -1,0 +1,53 @@
+//! How many calls failed, and whether any succeeded at all.
+
+use super::{finding, plural};
+use crate::{
+    outcome::ErrorCategory,
+    report::{Finding, RunInfo, Severity},
+    tally::Tally,
+};
+
+/// Not one call succeeded.
+const NO_SUCCESS: &str = "no_success";
+/// Some calls failed.
+const ERRORS: &str = "errors";
+
+pub(super) fn judge(tally: &Tally, _: &RunInfo) -> Vec<Finding> {
+    let errors = tally.counts.errors() - tally.counts.of(ErrorCategory::Cancelled);
+    if errors == 0 {
+        return Vec::new();
+    }
+    let mut found = if tally.counts.ok == 0 {
+        finding(NO_SUCCESS, Severity::Critical, format!("not one of {} succeeded", plural(tally.counts.issued, "call")))
+    } else {
+        finding(ERRORS, Severity::Warning, format!("{} of {} failed", errors, plural(tally.counts.issued, "call")))
+    };
+    found.evidence = tally.failures.iter().filter_map(|(category, note)| {
+        let example = note.examples.first()?;
+        Some(format!("{} x {}: {example}", note.count, category.name()))
+    }).collect();
+    vec![found]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{Run, info};
+    use super::*;
+    use crate::scenario::Scenario;
+
+    #[test]
+    fn a_run_without_a_success_is_critical() {
+        let run = Run::default().failed(ErrorCategory::ToolError, 1).failed(ErrorCategory::ToolError, 1);
+        let found = judge(&run.tally, &info(Scenario::sustained()));
+        assert_eq!((found[0].id.as_str(), found[0].severity), (NO_SUCCESS, Severity::Critical));
+        assert_eq!(found[0].evidence, ["2 x ToolError: it broke"]);
+    }
+
+    #[test]
+    fn some_failures_are_a_warning_and_none_is_silence() {
+        let some = Run::default().oks(9).failed(ErrorCategory::ServerError, 1);
+        assert_eq!(judge(&some.tally, &info(Scenario::sustained()))[0].severity, Severity::Warning);
+        let cut_off = Run::default().oks(9).failed(ErrorCategory::Cancelled, 1);
+        assert!(judge(&cut_off.tally, &info(Scenario::sustained())).is_empty());
+    }
+}

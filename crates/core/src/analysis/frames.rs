@@ -1,0 +1,64 @@
+//! Frames from the server that were not what the protocol asks for.
+
+use super::{finding, plural};
+use crate::{
+    event::note,
+    outcome::ErrorCategory,
+    report::{Finding, RunInfo, Severity},
+    tally::Tally,
+};
+
+/// A reply to a call was not valid JSON-RPC.
+const MALFORMED_REPLY: &str = "malformed_reply";
+/// Something on the stream was not a message, but calls were answered all the same.
+const FRAME_DEFECT: &str = "frame_defect";
+/// A reply that nobody asked for.
+const ORPHAN_REPLY: &str = "orphan_reply";
+
+pub(super) fn judge(tally: &Tally, _: &RunInfo) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let malformed = tally.counts.of(ErrorCategory::Malformed);
+    let defects = tally.notes.get(note::FRAME_DEFECT);
+    if malformed > 0 {
+        let message = format!("{} got a reply that is not valid JSON-RPC", plural(malformed, "call"));
+        let mut reply = finding(MALFORMED_REPLY, Severity::Critical, message);
+        reply.evidence = tally.failures.get(&ErrorCategory::Malformed).map(|note| note.examples.clone()).unwrap_or_default();
+        found.push(reply);
+    }
+    if let Some(note) = defects {
+        let message = format!("the server wrote {} that the protocol does not allow", plural(note.count, "frame"));
+        let mut defect = finding(FRAME_DEFECT, Severity::Warning, message);
+        defect.evidence.clone_from(&note.examples);
+        defect.hint = Some("keep logs off stdout: clients of other makes may stop at such a line".into());
+        found.push(defect);
+    }
+    if let Some(note) = tally.notes.get(note::ORPHAN_REPLY) {
+        let message = format!("{} to no open request", plural(note.count, "reply").replace("replys", "replies"));
+        let mut orphan = finding(ORPHAN_REPLY, Severity::Warning, message);
+        orphan.evidence.clone_from(&note.examples);
+        found.push(orphan);
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{Run, info};
+    use super::*;
+    use crate::scenario::Scenario;
+
+    #[test]
+    fn noise_is_a_warning_and_a_broken_reply_is_critical() {
+        let noise = Run::default().oks(3).noted(note::FRAME_DEFECT, "not_json: hello");
+        let found = judge(&noise.tally, &info(Scenario::sustained()));
+        assert_eq!((found[0].id.as_str(), found[0].severity), (FRAME_DEFECT, Severity::Warning));
+        let broken = Run::default().oks(3).failed(ErrorCategory::Malformed, 1);
+        let found = judge(&broken.tally, &info(Scenario::sustained()));
+        assert_eq!((found[0].id.as_str(), found[0].severity), (MALFORMED_REPLY, Severity::Critical));
+    }
+
+    #[test]
+    fn a_healthy_run_is_silent() {
+        assert!(judge(&Run::default().oks(9).tally, &info(Scenario::sustained())).is_empty());
+    }
+}

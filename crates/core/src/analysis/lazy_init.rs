@@ -1,0 +1,75 @@
+//! The cliff of lazy initialisation: the first call pays for what start-up left undone.
+//!
+//! A short hang threshold takes such a call for a hang; the figures tell the two apart.
+
+use std::time::Duration;
+
+use super::finding;
+use crate::{
+    histogram,
+    report::{Finding, RunInfo, Severity},
+    tally::{Tally, ToolTally},
+    units::format_latency,
+};
+
+/// The first call took many times as long as the steady ones.
+pub(crate) const LAZY_INIT_CLIFF: &str = "lazy_init_cliff";
+/// How many times the steady median the first call must take.
+const CLIFF: u32 = 20;
+/// Below this nobody minds; it also keeps the warm-up of a just-in-time compiler out.
+const NOTICEABLE: Duration = Duration::from_secs(1);
+/// The steady median must rest on this many calls.
+const ENOUGH: u64 = 3;
+
+pub(super) fn judge(tally: &Tally, _: &RunInfo) -> Vec<Finding> {
+    tally.tools.iter().filter_map(cliff).collect()
+}
+
+fn cliff(tool: &ToolTally) -> Option<Finding> {
+    let first = tool.first?;
+    if tool.steady.len() < ENOUGH || first < NOTICEABLE {
+        return None;
+    }
+    let steady = histogram::quantile(&tool.steady, 0.5)?;
+    if first < steady * CLIFF {
+        return None;
+    }
+    let times = first.as_secs_f64() / steady.as_secs_f64().max(1e-6);
+    let message = format!(
+        "the first call to `{}` took {}, later ones {} (median): {times:.0} times as long",
+        tool.name,
+        format_latency(first),
+        format_latency(steady),
+    );
+    let mut found = finding(LAZY_INIT_CLIFF, Severity::Warning, message);
+    found.hint = Some("do the work before the first call, at start-up or right after the handshake".into());
+    Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{Run, info};
+    use super::*;
+    use crate::scenario::Scenario;
+
+    fn steady(run: Run) -> Run {
+        (0..5).fold(run, |run, n| run.ok(20_000 + n * 100, 20))
+    }
+
+    #[test]
+    fn a_slow_first_call_before_fast_ones_is_a_cliff() {
+        let found = judge(&steady(Run::default().ok(0, 7_000)).tally, &info(Scenario::deadlock_probe()));
+        assert_eq!(found[0].id, LAZY_INIT_CLIFF);
+        assert!(found[0].message.contains("took 7.00s, later ones 20.0ms"), "{}", found[0].message);
+    }
+
+    #[test]
+    fn a_tool_that_is_always_slow_or_hardly_slow_is_not() {
+        let always = (0..6).fold(Run::default(), |run, n| run.ok(n * 3_000, 2_000));
+        assert!(judge(&always.tally, &info(Scenario::sustained())).is_empty());
+        let hardly = steady(Run::default().ok(0, 900));
+        assert!(judge(&hardly.tally, &info(Scenario::sustained())).is_empty());
+        let too_few = Run::default().ok(0, 7_000).ok(8_000, 20);
+        assert!(judge(&too_few.tally, &info(Scenario::sustained())).is_empty());
+    }
+}

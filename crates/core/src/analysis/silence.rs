@@ -1,0 +1,126 @@
+//! Calls that were not answered in time: deadlocks, and calls that were only slow.
+
+use super::{finding, plural};
+use crate::{
+    event::Diagnosis,
+    outcome::ErrorCategory,
+    report::{Finding, RunInfo, Severity},
+    scenario::ScenarioKind,
+    tally::Tally,
+    units::format_latency,
+};
+
+/// Calls were never answered.
+pub(crate) const DEADLOCK: &str = "deadlock";
+/// Most calls of a concurrent burst were slow.
+const CONCURRENCY_DEGRADES: &str = "concurrency_degrades_latency";
+/// Some calls passed the hang threshold and were answered later.
+const SLOW_CALLS: &str = "slow_calls";
+
+pub(super) fn judge(tally: &Tally, info: &RunInfo) -> Vec<Finding> {
+    deadlock(tally).or_else(|| slow(tally, info)).into_iter().collect()
+}
+
+fn deadlock(tally: &Tally) -> Option<Finding> {
+    let count = tally.deadlock_count;
+    if count == 0 {
+        return None;
+    }
+    let (diagnosis, _) = tally.diagnoses.iter().max_by_key(|(_, note)| note.count)?;
+    let longest = tally.hung_for.iter().max().copied().unwrap_or_default();
+    let message = format!(
+        "DEADLOCK DETECTED: {} of {} never answered within {} ({})",
+        count,
+        plural(tally.counts.issued, "call"),
+        format_latency(longest),
+        words(*diagnosis),
+    );
+    let mut found = finding(DEADLOCK, Severity::Critical, message);
+    found.evidence = tally.diagnoses.values().flat_map(|note| note.examples.clone()).collect();
+    found.hint = Some(advice(*diagnosis).to_owned());
+    Some(found)
+}
+
+fn words(diagnosis: Diagnosis) -> &'static str {
+    match diagnosis {
+        Diagnosis::Wedged => "wedged: the session answers nothing any more",
+        Diagnosis::CallStuck => "the call is stuck, the session still answers",
+        Diagnosis::RequestLost => "request lost: the server is alive and idle",
+        Diagnosis::Spinning => "the process spins: it burns CPU and answers nothing",
+        Diagnosis::Stopped => "the process is stopped by a signal",
+        Diagnosis::Slow => "slow",
+        Diagnosis::Unclear => "the evidence does not say why",
+    }
+}
+
+fn advice(diagnosis: Diagnosis) -> &'static str {
+    match diagnosis {
+        Diagnosis::Wedged => {
+            "look for blocking work in the event loop: a lazy import, a lock taken twice, a synchronous call in an async tool"
+        }
+        Diagnosis::CallStuck => "look at what the tool itself waits for: a lock, a pool, a call without a timeout",
+        Diagnosis::RequestLost => "look for a request that is parsed and dropped, or a reply that is never written",
+        Diagnosis::Spinning => "profile the process: a loop does not end",
+        Diagnosis::Stopped => "continue the process with SIGCONT and look for what stopped it",
+        Diagnosis::Slow | Diagnosis::Unclear => "run again with a longer `--grace-period`",
+    }
+}
+
+fn slow(tally: &Tally, info: &RunInfo) -> Option<Finding> {
+    let late = tally.counts.of(ErrorCategory::Hang);
+    if late == 0 {
+        return None;
+    }
+    let longest = tally.hung_for.iter().max().copied().unwrap_or_default();
+    let is_burst = matches!(info.scenario.kind, ScenarioKind::DeadlockProbe { .. });
+    let told = format!("{} of {} answered after the hang threshold, the last after {}", late, plural(tally.counts.issued, "call"), format_latency(longest));
+    Some(if is_burst && late * 2 > burst(info) {
+        let mut found = finding(CONCURRENCY_DEGRADES, Severity::Warning, format!("concurrency degrades latency: {told}"));
+        found.hint = Some("compare with `--concurrent 1`; if that is fast, calls wait for one another".into());
+        found
+    } else {
+        finding(SLOW_CALLS, if is_burst { Severity::Info } else { Severity::Warning }, told)
+    })
+}
+
+/// How many calls the barrier released; the steady calls after it do not dilute the share.
+fn burst(info: &RunInfo) -> u64 {
+    match info.scenario.kind {
+        ScenarioKind::DeadlockProbe { concurrent, .. } => u64::from(concurrent),
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{Run, info};
+    use super::*;
+    use crate::scenario::Scenario;
+
+    fn ids(run: Run, info: &RunInfo) -> Vec<(String, Severity)> {
+        judge(&run.tally, info).into_iter().map(|found| (found.id, found.severity)).collect()
+    }
+
+    #[test]
+    fn an_unanswered_call_is_a_deadlock() {
+        let probe = info(Scenario::deadlock_probe());
+        let found = judge(&Run::default().oks(19).silent(Diagnosis::Wedged).tally, &probe);
+        assert_eq!(found[0].id, DEADLOCK);
+        assert!(found[0].message.starts_with("DEADLOCK DETECTED: 1 of 20 calls"), "{}", found[0].message);
+        assert_eq!(found[0].evidence, ["ping unanswered"]);
+    }
+
+    #[test]
+    fn late_answers_are_slow_and_not_a_deadlock() {
+        let probe = info(Scenario::deadlock_probe().concurrent(4));
+        let mostly = Run::default().slow(6_000).slow(7_000).slow(8_000).ok(0, 5);
+        assert_eq!(ids(mostly, &probe), [(CONCURRENCY_DEGRADES.to_owned(), Severity::Warning)]);
+        let few = Run::default().slow(6_000).oks(3);
+        assert_eq!(ids(few, &probe), [(SLOW_CALLS.to_owned(), Severity::Info)]);
+    }
+
+    #[test]
+    fn a_healthy_run_is_silent() {
+        assert!(judge(&Run::default().oks(50).tally, &info(Scenario::deadlock_probe())).is_empty());
+    }
+}

@@ -1,0 +1,315 @@
+//! The one place where values are judged: what is too small, too large, or makes no sense together.
+//!
+//! The rules hold for what is described in code as well as for what is read from a file; a runner
+//! calls [`all`] before it starts anything.
+
+use std::time::Duration;
+
+use super::{error::ConfigError, path::KeyPath};
+use crate::{
+    scenario::{Scenario, ScenarioKind, ToolCall},
+    server::{Server, Transport},
+    thresholds::{NO_LIMIT, NO_TIME_LIMIT, Thresholds},
+};
+
+/// Judges everything that a run is made of.
+pub fn all(
+    server: &Server,
+    scenario: &Scenario,
+    thresholds: &Thresholds,
+) -> Result<(), ConfigError> {
+    self::server(server)?;
+    self::scenario(scenario)?;
+    self::thresholds(thresholds)?;
+    memory_can_be_measured(server, thresholds)
+}
+
+/// Judges a server.
+pub fn server(server: &Server) -> Result<(), ConfigError> {
+    match &server.transport {
+        Transport::Stdio => command(server)?,
+        Transport::Http { url, headers } => {
+            address(url)?;
+            headers.iter().try_for_each(|(name, value)| header(name, value))?;
+        }
+        Transport::Sse { .. } | Transport::WebSocket { .. } => {
+            let name = server.transport.name();
+            let message =
+                format!("transport `{name}` is not built yet; this version speaks stdio, http");
+            return Err(ConfigError::new("server.transport", message));
+        }
+    }
+    refuse(
+        server.startup_timeout.is_zero(),
+        "server.startup_timeout",
+        "leaves the server no time to start",
+    )
+}
+
+fn command(server: &Server) -> Result<(), ConfigError> {
+    refuse(server.command.trim().is_empty(), "server.command", "is empty")?;
+    let broken = |text: &str| text.contains('\0');
+    refuse(broken(&server.command), "server.command", "holds a NUL character")?;
+    refuse(server.args.iter().any(|arg| broken(arg)), "server.args", "hold a NUL character")?;
+    for (name, value) in &server.env {
+        let key = KeyPath::from("server.env").key(name);
+        refuse(
+            name.is_empty() || name.contains(['=', '\0']),
+            key.clone(),
+            "is no name for a variable",
+        )?;
+        refuse(broken(value), key, "holds a NUL character")?;
+    }
+    Ok(())
+}
+
+fn address(url: &str) -> Result<(), ConfigError> {
+    let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
+    let host = rest.map(|rest| rest.split(['/', '?', '#']).next().unwrap_or_default());
+    let host_is_missing = host.is_none_or(|host| host.is_empty() || host.starts_with(':'));
+    let unreadable = url.chars().any(|c| c.is_whitespace() || c.is_control());
+    if host_is_missing || unreadable {
+        let error = ConfigError::new(
+            "server.url",
+            format!("`{}` is not an http address", url.escape_debug()),
+        );
+        return Err(error.with_hint("write it in full, for example `http://127.0.0.1:8000/mcp`"));
+    }
+    Ok(())
+}
+
+/// Whatever could end the header and begin another would let a value rewrite the request.
+fn header(name: &str, value: &str) -> Result<(), ConfigError> {
+    let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+    let key = KeyPath::from("server.headers").key(name);
+    let bad_name = name.is_empty() || !name.chars().all(token);
+    refuse(bad_name, key.clone(), "is no name for a header")?;
+    let control = |c: char| c.is_control() && c != '\t';
+    refuse(value.chars().any(control), key, "holds a control character")
+}
+
+/// Judges a scenario.
+pub fn scenario(scenario: &Scenario) -> Result<(), ConfigError> {
+    kind(&scenario.kind)?;
+    let concurrent = scenario.kind.concurrent();
+    refuse(scenario.sessions == Some(0), "scenario.sessions", AT_LEAST_ONE)?;
+    if let Some(sessions) = scenario.sessions.filter(|sessions| *sessions > concurrent) {
+        let message =
+            format!("{sessions} sessions for {concurrent} concurrent calls would leave some idle");
+        return Err(ConfigError::new("scenario.sessions", message));
+    }
+    refuse(
+        scenario.timeout == Some(Duration::ZERO),
+        "scenario.timeout",
+        "gives up every call at once",
+    )?;
+    // A TOML integer has a sign; a seed beyond it could not be saved with the run.
+    refuse(i64::try_from(scenario.seed.0).is_err(), "scenario.seed", "must be below 2^63")?;
+    scenario.tool_calls.iter().enumerate().try_for_each(|(index, call)| tool_call(index, call))
+}
+
+const AT_LEAST_ONE: &str = "must be at least 1";
+
+fn kind(kind: &ScenarioKind) -> Result<(), ConfigError> {
+    match *kind {
+        ScenarioKind::ColdStart { iterations, warmup } => {
+            refuse(iterations == 0, "scenario.iterations", AT_LEAST_ONE)?;
+            let none_left = warmup && iterations == 1;
+            let message = "the first start is thrown away, so 1 leaves nothing to measure";
+            refuse(none_left, "scenario.iterations", message)
+                .map_err(|error| error.with_hint("set it to 2 or more, or `warmup = false`"))
+        }
+        ScenarioKind::Sustained { concurrent, duration, rate_limit } => {
+            refuse(concurrent == 0, "scenario.concurrent", AT_LEAST_ONE)?;
+            refuse(duration.is_zero(), "scenario.duration", "must be longer than 0s")?;
+            refuse(
+                rate_limit.is_some(),
+                "scenario.rate_limit",
+                "is not built yet; `concurrent` alone sets the load",
+            )
+        }
+        ScenarioKind::DeadlockProbe { concurrent, hang_threshold, .. } => {
+            refuse(concurrent == 0, "scenario.concurrent", AT_LEAST_ONE)?;
+            refuse(hang_threshold.is_zero(), "scenario.hang_threshold", "must be longer than 0s")
+        }
+    }
+}
+
+fn tool_call(index: usize, call: &ToolCall) -> Result<(), ConfigError> {
+    let key = KeyPath::from("scenario.tool_call").index(index);
+    refuse(call.name.trim().is_empty(), key.key("name"), "is empty")?;
+    refuse(!call.args.is_object(), key.key("args"), "must be a JSON object")?;
+    let usable = call.weight.is_finite() && call.weight > 0.0;
+    refuse(!usable, key.key("weight"), format!("must be a number above 0, not {}", call.weight))
+}
+
+/// Judges the thresholds.
+pub fn thresholds(limits: &Thresholds) -> Result<(), ConfigError> {
+    let latencies = [
+        ("p50_latency", limits.p50_latency),
+        ("p95_latency", limits.p95_latency),
+        ("p99_latency", limits.p99_latency),
+        ("p999_latency", limits.p999_latency),
+    ];
+    for (name, limit) in latencies {
+        refuse(limit.is_zero(), format!("thresholds.{name}"), "no call answers in 0s")?;
+    }
+    ascending(&latencies)?;
+    refuse(limits.hang_timeout.is_zero(), "thresholds.hang_timeout", "must be longer than 0s")?;
+    let rate = limits.error_rate;
+    if rate != NO_LIMIT && !(0.0..=1.0).contains(&rate) {
+        let error = ConfigError::new(
+            "thresholds.error_rate",
+            format!("must be a fraction from 0 to 1, not {rate}"),
+        );
+        return Err(error.with_hint("write 0.05 for 5 %"));
+    }
+    let growth = limits.memory_growth_mb;
+    refuse(growth.is_nan() || growth < 0.0, "thresholds.memory_growth_mb", "must be 0 or more")
+}
+
+/// A higher percentile is never faster than a lower one, so a lower limit on it makes the other
+/// limit meaningless; most likely the two were swapped.
+fn ascending(latencies: &[(&str, Duration)]) -> Result<(), ConfigError> {
+    let set: Vec<_> = latencies.iter().filter(|(_, limit)| *limit != NO_TIME_LIMIT).collect();
+    for pair in set.windows(2) {
+        let ((lower, smaller), (higher, larger)) = (pair[0], pair[1]);
+        if smaller > larger {
+            let message = format!("is above `{higher}`, which can never be faster");
+            return Err(ConfigError::new(format!("thresholds.{lower}"), message));
+        }
+    }
+    Ok(())
+}
+
+fn memory_can_be_measured(server: &Server, limits: &Thresholds) -> Result<(), ConfigError> {
+    let unmeasured = limits.memory_growth_mb != NO_LIMIT && server.transport != Transport::Stdio;
+    let message =
+        "needs a server that is started with `command`: the memory of another cannot be seen";
+    refuse(unmeasured, "thresholds.memory_growth_mb", message)
+}
+
+fn refuse(
+    wrong: bool,
+    key: impl Into<KeyPath>,
+    message: impl Into<String>,
+) -> Result<(), ConfigError> {
+    if wrong { Err(ConfigError::new(key, message)) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seed::Seed;
+    use serde_json::json;
+
+    fn key(result: Result<(), ConfigError>) -> String {
+        result.unwrap_err().key.to_string()
+    }
+
+    #[test]
+    fn servers_that_cannot_be_reached_are_refused() {
+        assert_eq!(key(server(&Server::stdio(" ").build())), "[server] command");
+        assert_eq!(key(server(&Server::stdio("x").env("A=B", "").build())), "[server] env.A=B");
+        for url in [
+            "",
+            "h/mcp",
+            "ws://h",
+            "http://",
+            "http:///mcp",
+            "http://:80",
+            "http://a b",
+            "http://h/\r\nX: y",
+        ] {
+            assert_eq!(key(server(&Server::http(url).build())), "[server] url", "{url:?}");
+        }
+        assert_eq!(server(&Server::http("http://[::1]:80?x").build()), Ok(()));
+        assert_eq!(
+            key(server(&Server::http("http://h").header("X", "a\r\nY: b").build())),
+            "[server] headers.X"
+        );
+        assert_eq!(
+            key(server(&Server::http("http://h").startup_timeout(Duration::ZERO).build())),
+            "[server] startup_timeout"
+        );
+        let ws = Server {
+            transport: Transport::WebSocket { url: "ws://h".into() },
+            ..Server::stdio("").build()
+        };
+        assert!(server(&ws).unwrap_err().message.contains("not built yet"));
+    }
+
+    #[test]
+    fn scenarios_that_measure_nothing_are_refused() {
+        let second = Duration::from_secs(1);
+        let cases: [(Scenario, &str); 13] = [
+            (Scenario::sustained().concurrent(0).build(), "[scenario] concurrent"),
+            (Scenario::sustained().duration(Duration::ZERO).build(), "[scenario] duration"),
+            (Scenario::sustained().rate_limit(5).build(), "[scenario] rate_limit"),
+            (Scenario::sustained().sessions(0).build(), "[scenario] sessions"),
+            (Scenario::sustained().concurrent(2).sessions(3).build(), "[scenario] sessions"),
+            (Scenario::sustained().timeout(Duration::ZERO).build(), "[scenario] timeout"),
+            (Scenario::sustained().seed(Seed(u64::MAX)).build(), "[scenario] seed"),
+            (Scenario::sustained().args(json!({})).build(), "[scenario] tool_call[0].name"),
+            (
+                Scenario::sustained().tool("x").args(json!([])).build(),
+                "[scenario] tool_call[0].args",
+            ),
+            (Scenario::cold_start().iterations(0).build(), "[scenario] iterations"),
+            (Scenario::cold_start().iterations(1).build(), "[scenario] iterations"),
+            (
+                Scenario::deadlock_probe().concurrent(0).grace_period(second).build(),
+                "[scenario] concurrent",
+            ),
+            (
+                Scenario::deadlock_probe().hang_threshold(Duration::ZERO).build(),
+                "[scenario] hang_threshold",
+            ),
+        ];
+        for (wrong, expected) in cases {
+            assert_eq!(key(scenario(&wrong)), expected);
+        }
+        for weight in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            let wrong = Scenario::sustained()
+                .tool("a")
+                .tool_call(ToolCall::new("x").weight(weight))
+                .build();
+            assert_eq!(key(scenario(&wrong)), "[scenario] tool_call[1].weight");
+        }
+    }
+
+    #[test]
+    fn limits_that_cannot_be_meant_are_refused() {
+        for rate in [-0.1, 1.5, 5.0, f64::NAN, f64::NEG_INFINITY] {
+            let wrong = Thresholds { error_rate: rate, ..Default::default() };
+            assert_eq!(key(thresholds(&wrong)), "[thresholds] error_rate");
+        }
+        for growth in [-1.0, f64::NAN] {
+            let wrong = Thresholds { memory_growth_mb: growth, ..Default::default() };
+            assert_eq!(key(thresholds(&wrong)), "[thresholds] memory_growth_mb");
+        }
+        let second = Duration::from_secs(1);
+        let swapped =
+            Thresholds { p50_latency: second * 2, p99_latency: second, ..Default::default() };
+        assert_eq!(key(thresholds(&swapped)), "[thresholds] p50_latency");
+        assert_eq!(
+            thresholds(&Thresholds {
+                p95_latency: second,
+                p99_latency: second,
+                ..Default::default()
+            }),
+            Ok(())
+        );
+    }
+
+    #[test]
+    fn memory_is_only_limited_where_it_can_be_seen() {
+        let limits = Thresholds { memory_growth_mb: 50.0, ..Default::default() };
+        let load = Scenario::sustained().build();
+        assert_eq!(
+            key(all(&Server::http("http://h").build(), &load, &limits)),
+            "[thresholds] memory_growth_mb"
+        );
+        assert_eq!(all(&Server::stdio("x").build(), &load, &limits), Ok(()));
+    }
+}

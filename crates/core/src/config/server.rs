@@ -1,0 +1,207 @@
+//! `[server]`: the server under test, described in full or by its name in a client's file.
+
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{DurationText, error::ConfigError};
+use crate::{
+    server::{InheritEnv, ProtocolChoice, Server, Transport},
+    units::as_text_option,
+};
+
+/// The server under test: `command` to start one, `url` to reach one, or `name` to take one from
+/// the file of an MCP client.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ServerConfig {
+    /// The program to start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// The arguments of the program.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub args: Vec<String>,
+    /// The directory the program is started in. Default: the current one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub working_dir: Option<PathBuf>,
+    /// Whether the program sees all environment variables, secrets included, or only those that MCP
+    /// clients pass on (PATH, HOME and the like). Default: false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<bool>")]
+    pub inherit_env: Option<InheritEnv>,
+    /// The address of a server that runs already.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// The name of a server in the configuration file of an MCP client.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The client's file to look in. Default: the files that clients are known to use.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mcp_config: Option<PathBuf>,
+    /// How messages travel. Default: `stdio` with `command`, `http` with `url`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transport: Option<TransportName>,
+    /// The revision of MCP to speak. Default: `auto`, found out from the server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub protocol: Option<ProtocolChoice>,
+    /// How long to wait for the answer to `initialize`. Default: `30s`.
+    #[serde(with = "as_text_option", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<DurationText>")]
+    pub startup_timeout: Option<Duration>,
+    /// How long the server may take to end by itself before it is killed. Default: `5s`.
+    #[serde(with = "as_text_option", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<DurationText>")]
+    pub shutdown_timeout: Option<Duration>,
+    /// Environment variables set for the program.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
+    /// Headers sent with every request to `url`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, String>,
+}
+
+/// A transport that this version can speak.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TransportName {
+    /// Over the pipes of a program that we start.
+    Stdio,
+    /// Streamable HTTP.
+    Http,
+}
+
+/// Where the server's description is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ServerSource {
+    /// In the configuration itself.
+    Here(Server),
+    /// In a client's file, which somebody else must read; see [`crate::clients`]. What the
+    /// configuration adds is laid over it by [`ServerConfig::lay_over`].
+    Client {
+        /// The file to look in, or all files that clients are known to use.
+        file: Option<PathBuf>,
+        /// The server's name there.
+        name: String,
+    },
+}
+
+impl ServerConfig {
+    /// The server, or where to find it.
+    pub fn source(&self) -> Result<ServerSource, ConfigError> {
+        let server = match (&self.command, &self.url, &self.name) {
+            (Some(command), None, None) => Server::stdio(command).args(self.args.clone()).build(),
+            (None, Some(url), None) => Server::http(url).build(),
+            (None, None, Some(name)) => return self.client(name),
+            (None, None, None) => return Err(self.nothing()),
+            _ => {
+                let twice = "a server has only one of `command`, `url` and `name`";
+                let key = if self.url.is_some() { "server.url" } else { "server.name" };
+                return Err(ConfigError::new(key, twice));
+            }
+        };
+        if self.mcp_config.is_some() {
+            let alone = "belongs to a server that is taken by `name`";
+            return Err(ConfigError::new("server.mcp_config", alone));
+        }
+        self.lay_over(server).map(ServerSource::Here)
+    }
+
+    fn client(&self, name: &str) -> Result<ServerSource, ConfigError> {
+        let there = |key| {
+            ConfigError::new(key, "stands in the client's file when a server is taken by `name`")
+        };
+        if !self.args.is_empty() {
+            return Err(there("server.args"));
+        }
+        if self.transport.is_some() {
+            return Err(there("server.transport"));
+        }
+        Ok(ServerSource::Client { file: self.mcp_config.clone(), name: name.to_owned() })
+    }
+
+    fn nothing(&self) -> ConfigError {
+        if self.mcp_config.is_some() {
+            let error =
+                ConfigError::new("server.mcp_config", "says where to look but not for what");
+            return error.with_hint("add the `name` of a server in that file");
+        }
+        let error = ConfigError::new("server", "no server to test");
+        error.with_hint("set `command` to start one, `url` to reach one, or `name` to take one from a client's file")
+    }
+
+    /// Adds to a server what else this section says. What the server's transport has no use for is
+    /// refused, not ignored.
+    pub fn lay_over(&self, mut server: Server) -> Result<Server, ConfigError> {
+        self.refuse_foreign_keys(&server.transport)?;
+        server.env.extend(self.env.clone());
+        server.working_dir = self.working_dir.clone().or(server.working_dir);
+        server.inherit_env = self.inherit_env.unwrap_or(server.inherit_env);
+        server.startup_timeout = self.startup_timeout.unwrap_or(server.startup_timeout);
+        server.shutdown_timeout = self.shutdown_timeout.unwrap_or(server.shutdown_timeout);
+        server.protocol = self.protocol.unwrap_or(server.protocol);
+        if let Transport::Http { headers, .. } | Transport::Sse { headers, .. } =
+            &mut server.transport
+        {
+            headers.extend(self.headers.clone());
+        }
+        Ok(server)
+    }
+
+    fn refuse_foreign_keys(&self, transport: &Transport) -> Result<(), ConfigError> {
+        let stdio = *transport == Transport::Stdio;
+        let refused = [
+            (
+                "server.transport",
+                self.transport == Some(TransportName::Stdio) && !stdio,
+                "`stdio` needs a `command`",
+            ),
+            (
+                "server.transport",
+                self.transport == Some(TransportName::Http) && stdio,
+                "`http` needs a `url`",
+            ),
+            (
+                "server.headers",
+                !self.headers.is_empty() && stdio,
+                "a server that is started takes no headers",
+            ),
+            ("server.args", !self.args.is_empty() && !stdio, NOT_STARTED),
+            ("server.env", !self.env.is_empty() && !stdio, NOT_STARTED),
+            ("server.working_dir", self.working_dir.is_some() && !stdio, NOT_STARTED),
+            ("server.inherit_env", self.inherit_env.is_some() && !stdio, NOT_STARTED),
+        ];
+        match refused.into_iter().find(|(_, wrong, _)| *wrong) {
+            Some((key, _, reason)) => Err(ConfigError::new(key, reason)),
+            None => Ok(()),
+        }
+    }
+}
+
+const NOT_STARTED: &str = "belongs to a server that is started with `command`";
+
+/// The section that describes the server again, so that a run made in code can be saved.
+impl From<&Server> for ServerConfig {
+    fn from(server: &Server) -> Self {
+        let started = server.transport == Transport::Stdio;
+        let headers = match &server.transport {
+            Transport::Http { headers, .. } | Transport::Sse { headers, .. } => headers.clone(),
+            Transport::Stdio | Transport::WebSocket { .. } => BTreeMap::new(),
+        };
+        Self {
+            command: started.then(|| server.command.clone()),
+            args: server.args.clone(),
+            env: server.env.clone(),
+            working_dir: server.working_dir.clone(),
+            url: server.transport.url().map(str::to_owned),
+            headers,
+            transport: None,
+            protocol: Some(server.protocol),
+            inherit_env: started.then_some(server.inherit_env),
+            startup_timeout: Some(server.startup_timeout),
+            shutdown_timeout: Some(server.shutdown_timeout),
+            name: None,
+            mcp_config: None,
+        }
+    }
+}

@@ -1,0 +1,582 @@
+//! The configuration as a whole: the text of the design, errors with their places, and round trips.
+
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::{
+    mcp::revision::Revision,
+    scenario::{ScenarioKind, ScenarioName, ToolCall},
+    seed::Seed,
+    server::{InheritEnv, ProtocolChoice},
+};
+
+/// Section 7 of the design, word for word.
+const DESIGN: &str = r#"[server]
+command = "python"
+args = ["-m", "my_mcp"]
+env.LOG_LEVEL = "warn"
+working_dir = "/path/to/proj"
+transport = "stdio"           # stdio | http | sse | ws
+startup_timeout = "10s"       # how long to wait for initialize response
+
+[scenario]
+type = "sustained"            # cold_start | sustained | spike | ramp | soak | pattern | deadlock_probe | race_check | fuzzer
+duration = "60s"
+concurrent = 50
+
+# scenario-specific knobs
+ramp_from = 1                 # ramp only
+ramp_to = 100                 # ramp only
+spike_at = "30s"              # spike only
+spike_multiplier = 10         # spike only
+leak_check_interval = "10s"   # leak only
+
+# What to call. Multiple entries → weighted random selection.
+[[scenario.tool_call]]
+name = "get_market_data"
+args = { ticker = "AAPL" }
+weight = 1.0
+
+[[scenario.tool_call]]
+name = "analyze_options"
+args = { ticker = "SPY", expiry = "2026-06-19" }
+weight = 0.3
+
+[thresholds]
+p50_latency = "100ms"
+p99_latency = "500ms"
+error_rate = 0.01             # fraction; 0.01 = 1%
+hang_timeout = "5s"           # call considered hung if no response in this long
+memory_growth_mb = 50         # fail if RSS grows by more than this MB during run
+
+[output]
+report_dir = "./runs"
+formats = ["markdown", "json", "terminal"]
+"#;
+
+fn without(text: &str, words: &[&str]) -> String {
+    let keep = |line: &&str| !words.iter().any(|word| line.starts_with(word));
+    text.lines().filter(keep).fold(String::new(), |text, line| text + line + "\n")
+}
+
+const LATER: [&str; 5] =
+    ["ramp_from", "ramp_to", "spike_at", "spike_multiplier", "leak_check_interval"];
+
+#[test]
+fn the_text_of_the_design_is_understood() {
+    let config = Config::parse(&without(DESIGN, &LATER), "bench.toml").unwrap();
+    let ServerSource::Here(server) = config.server.source().unwrap() else { panic!() };
+    assert_eq!(server.to_string(), "python -m my_mcp");
+    assert_eq!(server.env["LOG_LEVEL"], "warn");
+    assert_eq!(server.startup_timeout, Duration::from_secs(10));
+    let scenario = config.to_scenario().unwrap();
+    let expected = ScenarioKind::Sustained {
+        concurrent: 50,
+        duration: Duration::from_secs(60),
+        rate_limit: None,
+    };
+    assert_eq!(scenario.kind, expected);
+    assert_eq!(
+        scenario.tool_calls[1],
+        ToolCall::new("analyze_options")
+            .args(json!({"ticker": "SPY", "expiry": "2026-06-19"}))
+            .weight(0.3)
+    );
+    assert_eq!(config.thresholds.p99_latency, Duration::from_millis(500));
+    assert_eq!(config.thresholds.memory_growth_mb, 50.0);
+    assert_eq!(config.output, OutputConfig::default());
+}
+
+#[test]
+fn what_is_not_built_yet_is_refused_by_name_and_line() {
+    let message = |error: ConfigError| error.to_string();
+    for (index, (key, owner)) in
+        LATER.into_iter().zip(["ramp", "ramp", "spike", "spike", "soak"]).enumerate()
+    {
+        let text = without(DESIGN, &LATER[..index]);
+        let line = text.lines().position(|line| line.starts_with(key)).unwrap() + 1;
+        assert_eq!(
+            message(Config::parse(&text, "bench.toml").unwrap_err()),
+            format!(
+                "bench.toml:{line}: `[scenario] {key}`: belongs to scenario `{owner}`, which is not built yet"
+            )
+        );
+    }
+    let good = without(DESIGN, &LATER);
+    for (from, to, expected) in [
+        (
+            "\"sustained\"",
+            "\"spike\"",
+            "bench.toml:10: `[scenario] type`: scenario `spike` is not built yet; this version runs cold_start, sustained, deadlock_probe",
+        ),
+        (
+            "\"stdio\"",
+            "\"sse\"",
+            "bench.toml:6: `[server] transport`: transport `sse` is not built yet; this version speaks stdio, http",
+        ),
+        (
+            "\"stdio\"",
+            "\"ws\"",
+            "bench.toml:6: `[server] transport`: transport `ws` is not built yet; this version speaks stdio, http",
+        ),
+        (
+            "\"terminal\"",
+            "\"html\"",
+            "bench.toml:36: `[output] formats[2]`: format `html` is not built yet; this version writes markdown, json, terminal",
+        ),
+        (
+            "concurrent = 50",
+            "rate_limit = 50",
+            "bench.toml:12: `[scenario] rate_limit`: is not built yet; `concurrent` alone sets the load",
+        ),
+    ] {
+        assert_eq!(
+            message(Config::parse(&good.replace(from, to), "bench.toml").unwrap_err()),
+            expected
+        );
+    }
+}
+
+/// A text, what its error says, and a part of the hint.
+const WRONG: &[(&str, &str, &str)] = &[
+    ("[server\n", "b:1: ", ""),
+    ("x = 1", "b:1: `[x]`: unknown section", "known here"),
+    ("[thresholdz]", "b:1: `[thresholdz]`: unknown section", "did you mean `thresholds`?"),
+    (
+        "[thresholds]\n\np99_latencyy = '1s'",
+        "b:3: `[thresholds] p99_latencyy`: unknown key",
+        "did you mean `p99_latency`?",
+    ),
+    (
+        "[thresholds]\nduration = '1s'",
+        "b:2: `[thresholds] duration`: unknown key",
+        "`duration` belongs in `[scenario]`",
+    ),
+    (
+        "[scenario]\ntype = 'sustaind'",
+        "b:2: `[scenario] type`: there is no `sustaind`",
+        "did you mean `sustained`?",
+    ),
+    (
+        "[scenario]\ntype = 'sustained'\nduration = 60",
+        "b:3: `[scenario] duration`: invalid type: integer `60`, expected a string",
+        "write for example `duration = \"500ms\"`",
+    ),
+    (
+        "[scenario]\ntype = 'sustained'\nduration = '60'",
+        "b:3: `[scenario] duration`: `60` is not a duration",
+        "duration = ",
+    ),
+    (
+        "[scenario]\ntype = 'sustained'\nconcurrent = -1",
+        "b:3: `[scenario] concurrent`: invalid value",
+        "",
+    ),
+    (
+        "[server]\nprotocol = '2025-11-26'",
+        "b:2: `[server] protocol`: there is no `2025-11-26`",
+        "did you mean `2025-11-25`?",
+    ),
+    ("[server]\nenv.PORT = 80", "b:2: `[server] env.PORT`: invalid type", ""),
+    ("[server]\nargs = 'x'", "b:2: `[server] args`: invalid type", ""),
+    (
+        "[[scenario.tool_call]]\nargs = {}",
+        "b:1: `[scenario] tool_call[0]`: missing field `name`",
+        "",
+    ),
+    (
+        "[[scenario.tool_call]]\nname = 'x'\nargs = { day = 2026-06-19 }",
+        "b:3: `[scenario] tool_call[0].args.day`: a date has no JSON form",
+        "quotes",
+    ),
+    (
+        "[[scenario.tool_call]]\nname = 'x'\nargs = { n = [1, nan] }",
+        "b:3: `[scenario] tool_call[0].args.n[1]`: this number has no JSON form",
+        "",
+    ),
+    (
+        "[[scenario.tool_call]]\nname = 'x'\nargs = '[]'",
+        "b:3: `[scenario] tool_call[0].args`: tool arguments are",
+        "",
+    ),
+    ("[output]\ntrace = 'on'", "b:2: `[output] trace`: there is no `on`", "use one of full, off"),
+    // From here on the text can be read but not be meant.
+    ("", "b: `[scenario] type`: no scenario to run", "cold_start"),
+    ("[scenario]\ntype = 'sustained'", "b: `[server]`: no server to test", "`command`"),
+    (
+        "[server]\nmcp_config = 'x'\n[scenario]\ntype = 'sustained'",
+        "b:2: `[server] mcp_config`: says where",
+        "`name`",
+    ),
+    (
+        "[server]\ncommand = 'x'\nurl = 'http://h'\n[scenario]\ntype = 'sustained'",
+        "b:3: `[server] url`: a server has only one of",
+        "",
+    ),
+    (
+        "[server]\ncommand = 'x'\nname = 'y'\n[scenario]\ntype = 'sustained'",
+        "b:3: `[server] name`: a server has only one of",
+        "",
+    ),
+    (
+        "[server]\ncommand = 'x'\nmcp_config = 'y'\n[scenario]\ntype = 'sustained'",
+        "b:3: `[server] mcp_config`: belongs to a server that is taken by `name`",
+        "",
+    ),
+    (
+        "[server]\nname = 'x'\nargs = ['y']\n[scenario]\ntype = 'sustained'",
+        "b:3: `[server] args`: stands in the client's file",
+        "",
+    ),
+    (
+        "[server]\ncommand = 'x'\nheaders.A = 'b'\n[scenario]\ntype = 'sustained'",
+        "b:3: `[server] headers`: a server that is started",
+        "",
+    ),
+    (
+        "[server]\nurl = 'http://h'\nenv.A = 'b'\n[scenario]\ntype = 'sustained'",
+        "b:3: `[server] env`: belongs to a server that is started",
+        "",
+    ),
+    (
+        "[server]\nurl = 'http://h'\nargs = ['b']\n[scenario]\ntype = 'sustained'",
+        "b:3: `[server] args`: belongs to a server that is started",
+        "",
+    ),
+    (
+        "[server]\nurl = 'http://h'\ntransport = 'stdio'\n[scenario]\ntype = 'sustained'",
+        "b:3: `[server] transport`: `stdio` needs a `command`",
+        "",
+    ),
+    (
+        "[server]\ncommand = 'x'\ntransport = 'http'\n[scenario]\ntype = 'sustained'",
+        "b:3: `[server] transport`: `http` needs a `url`",
+        "",
+    ),
+    (
+        "[server]\ncommand = ''\n[scenario]\ntype = 'sustained'",
+        "b:2: `[server] command`: is empty",
+        "",
+    ),
+    (
+        "[server]\ncommand = 'x'\n[scenario]\ntype = 'sustained'\niterations = 2",
+        "b:5: `[scenario] iterations`: belongs to scenario `cold_start`; this is `sustained`",
+        "",
+    ),
+    (
+        "[server]\ncommand = 'x'\n[scenario]\ntype = 'cold_start'\nconcurrent = 2",
+        "b:5: `[scenario] concurrent`: belongs to scenario `sustained` and `deadlock_probe`",
+        "",
+    ),
+    (
+        "[server]\ncommand = 'x'\n[scenario]\ntype = 'sustained'\nhang_threshold = '2s'",
+        "b:5: `[scenario] hang_threshold`: belongs to",
+        "`hang_timeout` in `[thresholds]`",
+    ),
+    (
+        "[server]\ncommand = 'x'\n[scenario]\ntype = 'sustained'\nconcurrent = 0",
+        "b:5: `[scenario] concurrent`: must be at least 1",
+        "",
+    ),
+    (
+        "[server]\ncommand = 'x'\n[scenario]\ntype = 'sustained'\ntool = ''",
+        "b:5: `[scenario] tool`: is empty",
+        "",
+    ),
+    (
+        "[server]\ncommand = 'x'\n[scenario]\ntype = 'sustained'\nargs = {}",
+        "b:5: `[scenario] args`: are for no tool",
+        "`tool`",
+    ),
+    (
+        "[server]\ncommand = 'x'\n[scenario]\ntype = 'sustained'\ntool = 'a'\n[[scenario.tool_call]]\nname = 'b'",
+        "b:5: `[scenario] tool`: the calls are listed",
+        "",
+    ),
+    (
+        "[server]\ncommand = 'x'\n[scenario]\ntype = 'sustained'\n[[scenario.tool_call]]\nname = 'b'\nweight = -1",
+        "b:7: `[scenario] tool_call[0].weight`: must be a number above 0, not -1",
+        "",
+    ),
+    (
+        "[server]\ncommand = 'x'\n[scenario]\ntype = 'sustained'\n[thresholds]\nerror_rate = 5",
+        "b:6: `[thresholds] error_rate`: must be a fraction",
+        "0.05",
+    ),
+    (
+        "[server]\nurl = 'http://h'\n[scenario]\ntype = 'sustained'\n[thresholds]\nmemory_growth_mb = 5",
+        "b:6: `[thresholds] memory_growth_mb`: needs a server",
+        "",
+    ),
+];
+
+#[test]
+fn errors_say_what_and_where_and_what_to_try() {
+    for (text, message, hint) in WRONG {
+        let error = Config::parse(text, "b").expect_err(text);
+        assert!(error.to_string().starts_with(message), "{text}\n  {error}\n  {message}");
+        assert!(
+            error.hint.clone().unwrap_or_default().contains(hint),
+            "{text}\n  {:?}",
+            error.hint
+        );
+    }
+}
+
+#[test]
+fn columns_count_characters() {
+    let error = Config::parse("[server]\nenv = { 'ü' = 'x', b = 1 }", "b").unwrap_err();
+    assert_eq!((error.line, error.column), (Some(2), Some(24)), "{error}");
+}
+
+#[test]
+fn a_probe_takes_its_times_from_the_thresholds() {
+    let text = "[server]\nname = 'x'\n[scenario]\ntype = 'deadlock_probe'\ngrace_period = '1s'\n[thresholds]\nhang_timeout = '2s'";
+    let config = Config::parse(text, "b").unwrap();
+    let ScenarioKind::DeadlockProbe { hang_threshold, grace_period, .. } =
+        config.to_scenario().unwrap().kind
+    else {
+        panic!()
+    };
+    assert_eq!((hang_threshold, grace_period), (Duration::from_secs(2), Duration::from_secs(1)));
+    assert_eq!(config.server.source(), Ok(ServerSource::Client { file: None, name: "x".into() }));
+}
+
+#[test]
+fn a_file_may_be_completed_by_flags() {
+    let mut config = Config::read("[scenario]\ntype = 'sustained'\nconcurrent = 0", "b").unwrap();
+    config.server.command = Some("x".into());
+    let error =
+        config.check().unwrap_err().in_text("[scenario]\ntype = 'sustained'\nconcurrent = 0", "b");
+    assert_eq!(error.line, Some(3));
+    config.scenario.concurrent = Some(5);
+    assert_eq!(config.check(), Ok(()));
+}
+
+#[test]
+fn what_a_section_adds_is_laid_over_a_named_server() {
+    let section = ServerConfig {
+        name: Some("x".into()),
+        env: [("A".into(), "2".into())].into(),
+        startup_timeout: Some(Duration::from_secs(9)),
+        ..Default::default()
+    };
+    let named = Server::stdio("c").env("A", "1").env("B", "1").build();
+    let server = section.lay_over(named).unwrap();
+    assert_eq!((server.env["A"].as_str(), server.env["B"].as_str()), ("2", "1"));
+    assert_eq!(server.startup_timeout, Duration::from_secs(9));
+    assert!(section.lay_over(Server::http("http://h").build()).is_err());
+}
+
+fn validator() -> jsonschema::Validator {
+    jsonschema::validator_for(&schema()).unwrap()
+}
+
+fn as_json(text: &str) -> Option<Value> {
+    serde_json::to_value(toml::from_str::<toml::Table>(text).ok()?).ok()
+}
+
+#[test]
+fn the_schema_agrees_with_the_parser() {
+    let validator = validator();
+    for text in [without(DESIGN, &LATER).as_str(), EXAMPLE] {
+        let errors: Vec<String> =
+            validator.iter_errors(&as_json(text).unwrap()).map(|error| error.to_string()).collect();
+        assert_eq!(errors, [] as [String; 0]);
+    }
+    // Whatever the schema refuses the parser refuses; the parser also knows what belongs together.
+    for (text, message, _) in WRONG {
+        let Some(document) = as_json(text) else { continue };
+        assert!(Config::parse(text, "b").is_err());
+        let by_shape = [
+            "unknown",
+            "invalid type",
+            "missing field",
+            "there is no",
+            "not built yet",
+            "no scenario",
+        ];
+        if by_shape.iter().any(|part| message.contains(part)) {
+            assert!(!validator.is_valid(&document), "{text}");
+        }
+    }
+    for (text, good) in [
+        ("1.5s", true),
+        ("1m30s", true),
+        ("0", true),
+        (" 5 s ", true),
+        ("5", false),
+        ("", false),
+        ("-1s", false),
+        ("1d", false),
+    ] {
+        let toml =
+            format!("[server]\ncommand = 'x'\n[scenario]\ntype = 'sustained'\ntimeout = '{text}'");
+        assert_eq!(validator.is_valid(&as_json(&toml).unwrap()), good, "{text:?}");
+        assert_eq!(Config::read(&toml, "b").is_ok(), good, "{text:?}");
+    }
+}
+
+#[test]
+fn the_schema_describes_every_setting() {
+    fn undescribed(schema: &Value, path: &str, found: &mut Vec<String>) {
+        for (name, part) in schema["properties"].as_object().into_iter().flatten() {
+            if !part["description"].is_string() {
+                found.push(format!("{path}.{name}"));
+            }
+            undescribed(part, name, found);
+            undescribed(&part["items"], name, found);
+        }
+    }
+    let (schema, mut found) = (schema(), Vec::new());
+    undescribed(&schema, "", &mut found);
+    assert_eq!(found, [] as [String; 0]);
+    let text = schema.to_string();
+    assert!(!text.contains("null") && !text.contains("$ref"), "{text}");
+}
+
+fn duration() -> impl Strategy<Value = Duration> {
+    (1_u64..4_000_000_000_000_000).prop_map(Duration::from_nanos)
+}
+
+fn json_value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        (-1e300..1e300_f64).prop_map(Value::from),
+        any::<String>().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 12, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::btree_map(any::<String>(), inner, 0..4)
+                .prop_map(|map| Value::Object(map.into_iter().collect())),
+        ]
+    })
+}
+
+fn arguments() -> impl Strategy<Value = Value> {
+    prop::collection::btree_map(any::<String>(), json_value(), 0..4)
+        .prop_map(|map| Value::Object(map.into_iter().collect()))
+}
+
+fn texts(names: &'static str) -> impl Strategy<Value = BTreeMap<String, String>> {
+    prop::collection::btree_map(names, "[^\0-\u{1f}\u{7f}-\u{9f}]*", 0..3)
+}
+
+fn server() -> impl Strategy<Value = Server> {
+    let protocol = prop_oneof![
+        Just(ProtocolChoice::Auto),
+        prop::sample::select(&Revision::ALL[..]).prop_map(ProtocolChoice::Fixed)
+    ];
+    let started = (
+        "[^\0 ][^\0]*",
+        prop::collection::vec("[^\0]*", 0..3),
+        texts("[A-Z_.\"']{1,9}"),
+        prop::option::of("[^\0]+"),
+        any::<bool>(),
+    )
+        .prop_filter("a command", |(command, ..)| !command.trim().is_empty())
+        .prop_map(|(command, args, env, dir, inherit)| Server {
+            args,
+            env,
+            working_dir: dir.map(PathBuf::from),
+            inherit_env: InheritEnv::from(inherit),
+            ..Server::stdio(command).build()
+        });
+    let reached = ("https?://[a-z.]{1,9}(/[a-z%]{0,9})?", texts("[A-Za-z-]{1,9}")).prop_map(
+        |(url, headers)| Server {
+            transport: crate::server::Transport::Http { url: url.clone(), headers },
+            ..Server::http(url).build()
+        },
+    );
+    (prop_oneof![started, reached], protocol, duration(), duration()).prop_map(
+        |(server, protocol, startup_timeout, shutdown_timeout)| Server {
+            protocol,
+            startup_timeout,
+            shutdown_timeout,
+            ..server
+        },
+    )
+}
+
+fn scenario() -> impl Strategy<Value = Scenario> {
+    let kind = prop_oneof![
+        (2_u32.., any::<bool>())
+            .prop_map(|(iterations, warmup)| ScenarioKind::ColdStart { iterations, warmup }),
+        (1_u32.., duration()).prop_map(|(concurrent, duration)| ScenarioKind::Sustained {
+            concurrent,
+            duration,
+            rate_limit: None
+        }),
+        (1_u32.., duration(), duration(), any::<bool>(), any::<u32>()).prop_map(
+            |(concurrent, hang_threshold, grace_period, bail_early, steady_calls)| {
+                ScenarioKind::DeadlockProbe {
+                    concurrent,
+                    hang_threshold,
+                    grace_period,
+                    bail_early,
+                    steady_calls,
+                }
+            }
+        ),
+    ];
+    let call = ("\\S[^\0]*", arguments(), 1e-9..1e9_f64)
+        .prop_map(|(name, args, weight)| ToolCall { name, args, weight });
+    let calls = prop::collection::vec(call, 0..3)
+        .prop_filter("names", |calls| calls.iter().all(|call| !call.name.trim().is_empty()));
+    (kind, calls, prop::option::of(Just(1)), prop::option::of(duration()), 0..i64::MAX as u64)
+        .prop_map(|(kind, tool_calls, sessions, timeout, seed)| {
+            let sessions = sessions.filter(|_| kind.name() != ScenarioName::ColdStart);
+            Scenario { kind, tool_calls, sessions, timeout, seed: Seed(seed) }
+        })
+}
+
+fn limits() -> impl Strategy<Value = Thresholds> {
+    (prop::option::of(duration()), prop::option::of(0.0..=1.0), duration(), duration()).prop_map(
+        |(p99, rate, hang_timeout, grace_period)| Thresholds {
+            p99_latency: p99.unwrap_or(crate::thresholds::NO_TIME_LIMIT),
+            error_rate: rate.unwrap_or(crate::thresholds::NO_LIMIT),
+            hang_timeout,
+            grace_period,
+            ..Default::default()
+        },
+    )
+}
+
+fn output() -> impl Strategy<Value = OutputConfig> {
+    let formats = prop::sample::subsequence(Format::ALL.to_vec(), 0..=3);
+    ("[^\0]+", formats, any::<bool>()).prop_map(|(dir, formats, full)| OutputConfig {
+        report_dir: dir.into(),
+        formats,
+        trace: if full { Trace::Full } else { Trace::Off },
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_run_described_in_code_reads_back_from_its_file(server in server(), scenario in scenario(), limits in limits(), output in output()) {
+        let config = Config { output, ..Config::of_run(&server, &scenario, &limits) };
+        let text = config.to_toml().unwrap();
+        let read = match Config::parse(&text, "b") {
+            Ok(read) => read,
+            Err(error) => return Err(TestCaseError::fail(format!("{error}\n{text}"))),
+        };
+        prop_assert_eq!(&read, &config, "{}", text);
+        prop_assert_eq!(read.server.source().unwrap(), ServerSource::Here(server));
+        prop_assert_eq!(read.to_scenario().unwrap(), scenario);
+    }
+
+    #[test]
+    fn no_text_panics(text in "\\PC{0,60}", lines in prop::collection::vec("(\\[server\\]|\\[scenario\\]|\\[\\[scenario.tool_call\\]\\]|[a-z_]{1,9} = [0-9a-z'\"\\[{}\\]]{0,5})", 0..6)) {
+        let _ = Config::parse(&text, "b");
+        let _ = Config::parse(&lines.join("\n"), "b");
+    }
+}

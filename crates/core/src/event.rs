@@ -1,0 +1,211 @@
+//! The waist: whoever does something emits events, whoever judges folds over them.
+//!
+//! Events borrow what they talk about, so that emitting one costs no allocation; the trace reader
+//! gives the same events back from a saved file.
+
+use std::{borrow::Cow, time::Duration};
+
+use serde::{Deserialize, Serialize};
+
+use crate::outcome::ErrorCategory;
+
+/// Why a request was sent. Only `Load` calls count in latency, throughput and accounting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Handshake, discovery, listing.
+    Setup,
+    /// Calls whose times are thrown away.
+    Warmup,
+    /// What is measured.
+    Load,
+    /// Requests that find out why another one hangs.
+    Control,
+}
+
+/// The call that an event is about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call<'a> {
+    /// The JSON-RPC id.
+    pub request_id: u64,
+    /// Which session sent it.
+    pub session: u32,
+    /// Which thread of the generator sent it: the fold is kept per worker and merged.
+    pub worker: u16,
+    /// Why it was sent.
+    pub phase: Phase,
+    /// The method.
+    pub method: Cow<'a, str>,
+    /// The tool, where the method calls one.
+    pub tool: Option<Cow<'a, str>>,
+    /// When the call should have started.
+    pub intended: Duration,
+    /// When it did start.
+    pub started: Duration,
+}
+
+/// What a failed call has to say.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Failure<'a> {
+    /// The one category that it belongs to.
+    pub category: ErrorCategory,
+    /// What the server or the transport said.
+    pub message: Cow<'a, str>,
+    /// The JSON-RPC code, where there is one.
+    pub code: Option<i64>,
+}
+
+/// What a silent call turned out to be.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Diagnosis {
+    /// Nothing on the session is answered any more, not even a control request.
+    Wedged,
+    /// The session answers other requests; the process has unfinished work or waits.
+    CallStuck,
+    /// The session answers, later calls too, and the server is idle: the request or its reply is lost.
+    RequestLost,
+    /// Nothing is answered and the process burns CPU.
+    Spinning,
+    /// The process is stopped by a signal.
+    Stopped,
+    /// A reply came in the end.
+    Slow,
+    /// The evidence does not decide.
+    Unclear,
+}
+
+/// The state of the server's process tree at one moment.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct ProcessSample {
+    /// Offset from the start of the run.
+    #[serde(with = "as_secs")]
+    #[schemars(with = "f64")]
+    pub at: Duration,
+    /// Resident memory of the whole tree.
+    pub rss_mb: f64,
+    /// CPU since the sample before, 100 = one core.
+    pub cpu_pct: f64,
+    /// Threads of the whole tree.
+    #[serde(default)]
+    pub threads: u32,
+    /// Open files of the whole tree, where they can be counted.
+    #[serde(default)]
+    pub open_files: u32,
+}
+
+/// Something that happened.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event<'a> {
+    /// A request was sent.
+    Request {
+        /// Which one.
+        call: Call<'a>,
+        /// Its parameters, as sent.
+        params: Cow<'a, [u8]>,
+    },
+    /// A good reply came.
+    Response {
+        /// To which call.
+        call: Call<'a>,
+        /// When.
+        at: Duration,
+        /// The result, as it came.
+        result: Cow<'a, [u8]>,
+    },
+    /// A call failed.
+    Error {
+        /// Which one.
+        call: Call<'a>,
+        /// When.
+        at: Duration,
+        /// How.
+        failure: Failure<'a>,
+    },
+    /// A call passed the hang threshold without a reply.
+    Hang {
+        /// Which one.
+        call: Call<'a>,
+        /// When it was noticed.
+        at: Duration,
+    },
+    /// A call got no reply within the grace period either. The `Error` of the same call follows.
+    Deadlock {
+        /// Which one.
+        call: Call<'a>,
+        /// When it was given up.
+        at: Duration,
+        /// What the evidence says.
+        diagnosis: Diagnosis,
+        /// The evidence, in a sentence.
+        evidence: Cow<'a, str>,
+    },
+    /// The state of the server's process tree.
+    Process(ProcessSample),
+    /// Anything else worth telling: a phase began, a server restarted, a frame was defective.
+    Scenario {
+        /// When.
+        at: Duration,
+        /// A stable snake_case name.
+        name: Cow<'a, str>,
+        /// What about it.
+        detail: Cow<'a, str>,
+        /// How long it took, where it is a step with a duration.
+        took: Option<Duration>,
+    },
+}
+
+impl Event<'_> {
+    /// A short way to say that something happened.
+    pub fn note<'a>(
+        at: Duration,
+        name: impl Into<Cow<'a, str>>,
+        detail: impl Into<Cow<'a, str>>,
+    ) -> Event<'a> {
+        Event::Scenario { at, name: name.into(), detail: detail.into(), took: None }
+    }
+}
+
+/// The stable names of [`Event::Scenario`] events that analyses look for.
+pub mod note {
+    /// A frame from the server was not what the protocol asks for.
+    pub const FRAME_DEFECT: &str = "frame_defect";
+    /// The server process ended on its own.
+    pub const SERVER_EXIT: &str = "server_exit";
+    /// A reply came after its call had been given up.
+    pub const LATE_REPLY: &str = "late_reply";
+    /// A reply to no request of ours, or the second reply to one.
+    pub const ORPHAN_REPLY: &str = "orphan_reply";
+    /// What was needed to end the server.
+    pub const SERVER_STOP: &str = "server_stop";
+    /// A process of the server outlived it and was swept.
+    pub const STRAY_PROCESS: &str = "stray_process";
+    /// The server speaks another revision than it was asked for.
+    pub const REVISION_MISMATCH: &str = "revision_mismatch";
+    /// The run was interrupted.
+    pub const INTERRUPTED: &str = "interrupted";
+    /// A scenario cannot go on.
+    pub const ABORTED: &str = "aborted";
+    /// Server-to-client requests and notifications, counted.
+    pub const NOTIFICATION: &str = "notification";
+    /// A server-to-client request that we answered.
+    pub const SERVER_REQUEST: &str = "server_request";
+}
+
+/// Serde form of an offset: seconds as a number.
+pub mod as_secs {
+    use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
+    use std::time::Duration;
+
+    /// Writes seconds.
+    pub fn serialize<S: Serializer>(duration: &Duration, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_f64(duration.as_secs_f64())
+    }
+
+    /// Reads seconds.
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+        Duration::try_from_secs_f64(f64::deserialize(from)?).map_err(D::Error::custom)
+    }
+}

@@ -1,0 +1,39 @@
+//! The exit codes of every command. They are part of the interface and change only with a major
+//! version.
+
+use serde::{Deserialize, Serialize};
+
+/// How a command ended, as the shell sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Exit {
+    /// Everything asked for was done and nothing was found wrong.
+    Pass,
+    /// A gate failed or a bug was found.
+    Fail,
+    /// Bad usage or configuration, or the server could not be started or reached.
+    Usage,
+    /// Interrupted by a signal; what had been measured was written.
+    Interrupted,
+}
+
+impl Exit {
+    /// Everything asked for was done and nothing was found wrong.
+    pub const PASS: u8 = 0;
+    /// A gate failed or a bug was found, or the run is not valid.
+    pub const FAIL: u8 = 1;
+    /// Bad usage or configuration, or the server could not be started or reached.
+    pub const USAGE: u8 = 2;
+    /// Interrupted (Ctrl-C or SIGTERM).
+    pub const INTERRUPTED: u8 = 130;
+
+    /// The number that the shell sees.
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Pass => Self::PASS,
+            Self::Fail => Self::FAIL,
+            Self::Usage => Self::USAGE,
+            Self::Interrupted => Self::INTERRUPTED,
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! Errors that a person can cause say what to try next.
+
+/// A suggestion that travels with an error: what to try, or where to look.
+pub trait Hint: std::error::Error {
+    /// One or more lines that begin with a verb, or nothing when there is nothing useful to say.
+    fn hint(&self) -> Option<String> {
+        None
+    }
+}
+
+/// The known name nearest to what was written, if any is near enough to be meant.
+///
+/// ```
+/// # use mcp_loadtest_core::hint::nearest;
+/// assert_eq!(nearest("sustaind", ["sustained", "spike"]), Some("sustained"));
+/// assert_eq!(nearest("zzz", ["sustained", "spike"]), None);
+/// ```
+pub fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    known
+        .into_iter()
+        .map(|name| (strsim::damerau_levenshtein(written, name), name))
+        .filter(|(distance, name)| *distance <= 1 + name.len().max(written.len()) / 4)
+        .min()
+        .map(|(_, name)| name)
+}

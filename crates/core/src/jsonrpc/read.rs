@@ -1,0 +1,448 @@
+//! The lenient reader: any bytes in, a message and its defects out.
+
+use std::ops::Range;
+
+use super::scan::{Fault, Scanner, check_utf8};
+
+/// What was wrong with a frame. The slug is what findings and traces call it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Defect {
+    /// Not JSON at all: text such as a log line.
+    NotJson,
+    /// JSON that ends too early.
+    Truncated,
+    /// Nested beyond the limit.
+    TooDeep,
+    /// Bytes that are not UTF-8.
+    InvalidUtf8,
+    /// A byte order mark before the message.
+    ByteOrderMark,
+    /// An array of messages.
+    Batch,
+    /// JSON, but not an object.
+    NotAnObject,
+    /// `jsonrpc` is missing or not `"2.0"`.
+    WrongVersion,
+    /// Both `result` and `error`, or neither where one is needed.
+    InvalidEnvelope,
+    /// `error` without an integer `code`.
+    InvalidError,
+    /// `result` is not an object.
+    InvalidResult,
+    /// A member of the envelope stands twice.
+    DuplicateMember,
+    /// An id that is neither a string nor an integer.
+    InvalidId,
+    /// Our id came back as another type, such as `"7"` for `7`.
+    IdTypeChanged,
+}
+
+impl Defect {
+    /// The stable name.
+    pub const fn slug(self) -> &'static str {
+        match self {
+            Self::NotJson => "not_json",
+            Self::Truncated => "truncated_json",
+            Self::TooDeep => "too_deep",
+            Self::InvalidUtf8 => "invalid_utf8",
+            Self::ByteOrderMark => "byte_order_mark",
+            Self::Batch => "batch",
+            Self::NotAnObject => "not_an_object",
+            Self::WrongVersion => "wrong_jsonrpc_version",
+            Self::InvalidEnvelope => "invalid_envelope",
+            Self::InvalidError => "invalid_error",
+            Self::InvalidResult => "invalid_result",
+            Self::DuplicateMember => "duplicate_member",
+            Self::InvalidId => "invalid_id",
+            Self::IdTypeChanged => "id_type_changed",
+        }
+    }
+
+    /// Whether a reply with this defect can still be taken for what it says.
+    pub const fn is_fatal(self) -> bool {
+        !matches!(self, Self::ByteOrderMark | Self::DuplicateMember | Self::IdTypeChanged)
+    }
+}
+
+/// The id of a message, as far as it can be matched with one of ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Id<'a> {
+    /// One of our numbers.
+    Number(u64),
+    /// Anything else, as written.
+    Other(&'a [u8]),
+}
+
+/// What a result says about itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResultKind {
+    /// A complete result.
+    Complete,
+    /// A tool result with `isError: true`.
+    ToolError,
+    /// Modern: the server needs input first.
+    InputRequired,
+    /// Modern: a `resultType` that we do not know.
+    Unknown,
+}
+
+/// What a reply carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Body<'a> {
+    /// A result, as written.
+    Result {
+        /// The value of `result`.
+        raw: &'a [u8],
+        /// What it says about itself.
+        kind: ResultKind,
+    },
+    /// An error, as written.
+    Error {
+        /// The value of `error`.
+        raw: &'a [u8],
+        /// Its code, 0 where there is none.
+        code: i64,
+    },
+    /// Neither, or both.
+    Unclear,
+}
+
+/// One message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Message<'a> {
+    /// A reply.
+    Response {
+        /// What it answers.
+        id: Id<'a>,
+        /// What it says.
+        body: Body<'a>,
+    },
+    /// A request to us.
+    Request {
+        /// What we must answer with, as written.
+        id: &'a [u8],
+        /// The method, as written between its quotes.
+        method: &'a [u8],
+        /// The parameters, as written.
+        params: Option<&'a [u8]>,
+    },
+    /// A notification.
+    Notification {
+        /// The method, as written between its quotes.
+        method: &'a [u8],
+        /// The parameters, as written.
+        params: Option<&'a [u8]>,
+    },
+}
+
+/// What was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reading<'a> {
+    /// The message, if there is one.
+    pub message: Option<Message<'a>>,
+    /// What was wrong. Empty for nearly every frame, and then it costs no allocation.
+    pub defects: Vec<Defect>,
+}
+
+impl Reading<'_> {
+    /// Whether anything was wrong that makes the message unreliable.
+    pub fn is_malformed(&self) -> bool {
+        self.defects.iter().any(|defect| defect.is_fatal())
+    }
+}
+
+#[derive(Default)]
+struct Envelope {
+    version: Option<Range<usize>>,
+    id: Option<Range<usize>>,
+    method: Option<Range<usize>>,
+    params: Option<Range<usize>>,
+    result: Option<Range<usize>>,
+    error: Option<Range<usize>>,
+    is_error: bool,
+    result_type: Option<Range<usize>>,
+    code: Option<Range<usize>>,
+    duplicate: bool,
+}
+
+/// Reads one frame, without its line end.
+pub fn read(bytes: &[u8]) -> Reading<'_> {
+    let mut defects = Vec::new();
+    let text = match bytes.strip_prefix(b"\xef\xbb\xbf") {
+        Some(rest) => {
+            defects.push(Defect::ByteOrderMark);
+            rest
+        }
+        None => bytes,
+    };
+    let envelope = check_utf8(text).and_then(|()| scan_envelope(text));
+    let message = match envelope {
+        Ok(envelope) => classify(text, &envelope, &mut defects),
+        Err(fault) => {
+            defects.push(defect_of(fault, text));
+            None
+        }
+    };
+    Reading { message, defects }
+}
+
+fn defect_of(fault: Fault, text: &[u8]) -> Defect {
+    match fault {
+        Fault::NotUtf8 => Defect::InvalidUtf8,
+        Fault::TooDeep => Defect::TooDeep,
+        Fault::Truncated if text.trim_ascii_start().starts_with(b"{") => Defect::Truncated,
+        Fault::Unexpected(_) | Fault::Truncated | Fault::NumberOutOfRange(_) => {
+            let mut scanner = Scanner::new(text);
+            match scanner.value().and_then(|_| scanner.end()) {
+                Ok(()) if text.trim_ascii_start().starts_with(b"[") => Defect::Batch,
+                Ok(()) => Defect::NotAnObject,
+                Err(_) => Defect::NotJson,
+            }
+        }
+    }
+}
+
+fn scan_envelope(text: &[u8]) -> Result<Envelope, Fault> {
+    let mut envelope = Envelope::default();
+    let mut scanner = Scanner::new(text);
+    scanner.peek()?;
+    scanner.members(|scanner, key| {
+        let slot = match key {
+            b"jsonrpc" => &mut envelope.version,
+            b"id" => &mut envelope.id,
+            b"method" => &mut envelope.method,
+            b"params" => &mut envelope.params,
+            b"result" => {
+                envelope.duplicate |= envelope.result.is_some();
+                envelope.result = Some(scan_result(scanner, &mut envelope)?);
+                return Ok(());
+            }
+            b"error" => {
+                envelope.duplicate |= envelope.error.is_some();
+                envelope.error = Some(scan_error(scanner, &mut envelope)?);
+                return Ok(());
+            }
+            _ => return scanner.value().map(drop),
+        };
+        envelope.duplicate |= slot.is_some();
+        *slot = Some(scanner.value()?);
+        Ok(())
+    })?;
+    scanner.end()?;
+    Ok(envelope)
+}
+
+/// Takes the value of `result` and, where it is an object, looks at two of its members.
+fn scan_result(scanner: &mut Scanner<'_>, envelope: &mut Envelope) -> Result<Range<usize>, Fault> {
+    if scanner.peek()? != b'{' {
+        return scanner.value();
+    }
+    scanner.object(|scanner, key| {
+        match key {
+            b"isError" => envelope.is_error = scanner.peek()? == b't',
+            b"resultType" => {
+                envelope.result_type = Some(scanner.value()?);
+                return Ok(());
+            }
+            _ => {}
+        }
+        scanner.value().map(drop)
+    })
+}
+
+fn scan_error(scanner: &mut Scanner<'_>, envelope: &mut Envelope) -> Result<Range<usize>, Fault> {
+    if scanner.peek()? != b'{' {
+        return scanner.value();
+    }
+    scanner.object(|scanner, key| {
+        let value = scanner.value()?;
+        if key == b"code" {
+            envelope.code = Some(value);
+        }
+        Ok(())
+    })
+}
+
+fn classify<'a>(
+    text: &'a [u8],
+    envelope: &Envelope,
+    defects: &mut Vec<Defect>,
+) -> Option<Message<'a>> {
+    let at = |range: &Range<usize>| &text[range.clone()];
+    if envelope.version.as_ref().map(at) != Some(b"\"2.0\"") {
+        defects.push(Defect::WrongVersion);
+    }
+    if envelope.duplicate {
+        defects.push(Defect::DuplicateMember);
+    }
+    let params = envelope.params.as_ref().map(at);
+    match (&envelope.method, &envelope.id) {
+        (Some(method), id) => {
+            let Some(method) = at(method).strip_prefix(b"\"").and_then(|m| m.strip_suffix(b"\"")) else {
+                defects.push(Defect::InvalidEnvelope);
+                return None;
+            };
+            Some(match id {
+                Some(id) => Message::Request { id: at(id), method, params },
+                None => Message::Notification { method, params },
+            })
+        }
+        (None, Some(id)) => {
+            let id = read_id(at(id), defects);
+            Some(Message::Response { id, body: read_body(text, envelope, defects) })
+        }
+        (None, None) => {
+            defects.push(Defect::InvalidEnvelope);
+            // An error without an id still tells why the server refused something.
+            envelope.error.is_some().then(|| Message::Response {
+                id: Id::Other(b"null"),
+                body: read_body(text, envelope, defects),
+            })
+        }
+    }
+}
+
+fn read_id<'a>(raw: &'a [u8], defects: &mut Vec<Defect>) -> Id<'a> {
+    if let Some(number) = parse_u64(raw) {
+        return Id::Number(number);
+    }
+    let unquoted = raw.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\""));
+    let lenient = unquoted.or_else(|| raw.strip_suffix(b".0")).and_then(parse_u64);
+    if let Some(number) = lenient {
+        defects.push(Defect::IdTypeChanged);
+        return Id::Number(number);
+    }
+    if unquoted.is_none() && raw != b"null" {
+        defects.push(Defect::InvalidId);
+    }
+    Id::Other(raw)
+}
+
+fn parse_u64(digits: &[u8]) -> Option<u64> {
+    if digits.is_empty() || digits.len() > 19 {
+        return None;
+    }
+    digits.iter().try_fold(0_u64, |number, byte| {
+        byte.is_ascii_digit().then(|| number * 10 + u64::from(byte - b'0'))
+    })
+}
+
+fn read_body<'a>(text: &'a [u8], envelope: &Envelope, defects: &mut Vec<Defect>) -> Body<'a> {
+    match (&envelope.result, &envelope.error) {
+        (Some(result), None) => {
+            let raw = &text[result.clone()];
+            if !raw.starts_with(b"{") {
+                defects.push(Defect::InvalidResult);
+            }
+            Body::Result { raw, kind: result_kind(text, envelope) }
+        }
+        (None, Some(error)) => {
+            let raw = &text[error.clone()];
+            let code = envelope.code.as_ref().and_then(|range| parse_code(&text[range.clone()]));
+            if code.is_none() {
+                defects.push(Defect::InvalidError);
+            }
+            Body::Error { raw, code: code.unwrap_or(0) }
+        }
+        _ => {
+            defects.push(Defect::InvalidEnvelope);
+            Body::Unclear
+        }
+    }
+}
+
+fn result_kind(text: &[u8], envelope: &Envelope) -> ResultKind {
+    match envelope.result_type.as_ref().map(|range| &text[range.clone()]) {
+        Some(b"\"input_required\"") => ResultKind::InputRequired,
+        None | Some(b"\"complete\"") if envelope.is_error => ResultKind::ToolError,
+        None | Some(b"\"complete\"") => ResultKind::Complete,
+        Some(_) => ResultKind::Unknown,
+    }
+}
+
+fn parse_code(raw: &[u8]) -> Option<i64> {
+    std::str::from_utf8(raw).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn defects(text: &str) -> Vec<Defect> {
+        read(text.as_bytes()).defects
+    }
+
+    #[test]
+    fn a_good_reply_has_no_defect() {
+        let text = br#"{"jsonrpc":"2.0","id":7,"result":{"content":[],"isError":false}}"#;
+        let reading = read(text);
+        assert!(reading.defects.is_empty());
+        assert_eq!(
+            reading.message,
+            Some(Message::Response {
+                id: Id::Number(7),
+                body: Body::Result {
+                    raw: br#"{"content":[],"isError":false}"#,
+                    kind: ResultKind::Complete
+                }
+            })
+        );
+    }
+
+    #[test]
+    fn results_say_what_they_are() {
+        for (result, kind) in [
+            (r#"{"isError":true}"#, ResultKind::ToolError),
+            (r#"{"x":{"isError":true}}"#, ResultKind::Complete),
+            (r#"{"resultType":"input_required"}"#, ResultKind::InputRequired),
+            (r#"{"resultType":"complete","isError":true}"#, ResultKind::ToolError),
+            (r#"{"resultType":"task"}"#, ResultKind::Unknown),
+        ] {
+            let text = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#);
+            let Some(Message::Response { body: Body::Result { kind: seen, .. }, .. }) = read(text.as_bytes()).message else {
+                panic!("{text}");
+            };
+            assert_eq!(seen, kind, "{text}");
+        }
+    }
+
+    #[test]
+    fn each_defect_is_named() {
+        for (text, defect) in [
+            ("Server started on port 1", Defect::NotJson),
+            (r#"{"jsonrpc":"2.0","id":1,"resu"#, Defect::Truncated),
+            (r#"[{"jsonrpc":"2.0","id":1,"result":{}}]"#, Defect::Batch),
+            ("42", Defect::NotAnObject),
+            (r#"{"id":1,"result":{}}"#, Defect::WrongVersion),
+            (r#"{"jsonrpc":"2.0","id":1}"#, Defect::InvalidEnvelope),
+            (r#"{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1}}"#, Defect::InvalidEnvelope),
+            (r#"{"jsonrpc":"2.0","id":1,"error":"no"}"#, Defect::InvalidError),
+            (r#"{"jsonrpc":"2.0","id":1,"result":3}"#, Defect::InvalidResult),
+            (r#"{"jsonrpc":"2.0","id":1,"id":2,"result":{}}"#, Defect::DuplicateMember),
+            (r#"{"jsonrpc":"2.0","id":1.5,"result":{}}"#, Defect::InvalidId),
+            (r#"{"jsonrpc":"2.0","id":"7","result":{}}"#, Defect::IdTypeChanged),
+            (r#"{"jsonrpc":"2.0","id":7.0,"result":{}}"#, Defect::IdTypeChanged),
+            ("\u{feff}{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}", Defect::ByteOrderMark),
+            (r#"{"jsonrpc":"2.0","id":1,"result":{"n":1e999}}"#, Defect::NotJson),
+        ] {
+            assert_eq!(defects(text), [defect], "{text}");
+        }
+        assert_eq!(read(b"{\"a\":\"\xff\"}").defects, [Defect::InvalidUtf8]);
+    }
+
+    #[test]
+    fn requests_and_notifications_are_told_apart() {
+        let request = read(br#"{"jsonrpc":"2.0","id":"r1","method":"roots/list"}"#);
+        assert!(matches!(request.message, Some(Message::Request { id: b"\"r1\"", method: b"roots/list", .. })));
+        let notification = read(br#"{"jsonrpc":"2.0","method":"notifications/progress","params":{}}"#);
+        assert!(matches!(notification.message, Some(Message::Notification { params: Some(b"{}"), .. })));
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = read(&bytes);
+        }
+    }
+}

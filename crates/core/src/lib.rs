@@ -1,0 +1,37 @@
+//! The words and the judgements of `mcp-loadtest`.
+//!
+//! Everything here is pure: no socket, no file, no clock, no operating-system randomness. What the
+//! other crates *do* is described here as an [`event::Event`]; what those events *mean* is decided
+//! here by folding them into a [`tally::Tally`], judging that with the [`analysis`] table, and
+//! telling the resulting [`report::Report`] through a renderer. A saved trace is therefore always
+//! enough to judge and tell again.
+//!
+//! ```
+//! use mcp_loadtest_core::{outcome::ErrorCategory, units::parse_duration};
+//!
+//! assert_eq!(parse_duration("1m30s").unwrap().as_secs(), 90);
+//! assert_eq!(ErrorCategory::from_code(-32601), ErrorCategory::ProtocolError);
+//! ```
+
+pub mod analysis;
+pub mod clients;
+pub mod config;
+pub mod danger;
+pub mod display;
+pub mod event;
+pub mod exit;
+pub mod generate;
+pub mod hint;
+pub mod histogram;
+pub mod jsonrpc;
+pub mod mcp;
+pub mod outcome;
+pub mod report;
+pub mod scenario;
+pub mod seed;
+pub mod server;
+pub mod silence;
+pub mod tally;
+pub mod thresholds;
+pub mod trace;
+pub mod units;

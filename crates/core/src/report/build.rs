@@ -1,0 +1,165 @@
+//! From a tally to a report: figures, findings, gates and the verdict.
+
+use std::{
+    path::PathBuf,
+    time::{Duration, SystemTime},
+};
+
+use super::model::{
+    ErrorStats, LatencyStats, ProcessStats, Report, ServerInfo, Severity, StepStats,
+    ThroughputStats, ToolStats, Verdict,
+};
+use crate::{
+    analysis,
+    histogram,
+    outcome::ErrorCategory,
+    scenario::Scenario,
+    tally::{Counts, Tally, ToolTally},
+    thresholds::{Measured, Thresholds},
+};
+
+/// What is known of a run besides its events.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunInfo {
+    /// A ULID.
+    pub run_id: String,
+    /// When the run began.
+    pub started_at: SystemTime,
+    /// How long all of it took.
+    pub duration: Duration,
+    /// What was run.
+    pub scenario: Scenario,
+    /// Which gates apply.
+    pub thresholds: Thresholds,
+    /// Against whom.
+    pub server_info: ServerInfo,
+    /// Where the trace is.
+    pub trace_path: PathBuf,
+}
+
+/// Judges a finished run.
+pub fn build(info: RunInfo, tally: &Tally) -> Report {
+    let findings = analysis::judge(tally, &info);
+    let mut report = figures(info.clone(), tally);
+    report.threshold_violations = info.thresholds.evaluate(&measured(&report));
+    report.verdict = verdict(&report, &findings);
+    report.findings = findings;
+    report
+}
+
+fn figures(info: RunInfo, tally: &Tally) -> Report {
+    Report {
+        run_id: info.run_id,
+        started_at: info.started_at,
+        duration: info.duration,
+        seed: info.scenario.seed.0,
+        scenario_kind: info.scenario.kind,
+        server_info: info.server_info,
+        latency: LatencyStats::from_histogram(tally.latency.clone()),
+        service: LatencyStats::from_histogram(tally.service.clone()),
+        throughput: throughput(tally),
+        errors: errors(tally),
+        process: process(tally),
+        tools: tally.tools.iter().map(tool).collect(),
+        steps: steps(tally),
+        deadlock_count: u32::try_from(tally.deadlock_count).unwrap_or(u32::MAX),
+        hang_count: u32::try_from(tally.hang_count).unwrap_or(u32::MAX),
+        hung_for: tally.hung_for.clone(),
+        dropped: tally.counts.dropped,
+        trace_path: info.trace_path,
+        trace_events: tally.events,
+        threshold_violations: Vec::new(),
+        findings: Vec::new(),
+        verdict: Verdict::Invalid,
+        interrupted: tally.was_interrupted(),
+    }
+}
+
+fn throughput(tally: &Tally) -> ThroughputStats {
+    let ended = tally.counts.ok + tally.counts.errors();
+    let seconds = tally.load_time().as_secs_f64();
+    let mut done = 0;
+    let timeline = tally.timeline.iter().enumerate().map(|(second, counts)| {
+        done += counts.ok + counts.errors;
+        (Duration::from_secs(second as u64 + 1), done)
+    });
+    ThroughputStats {
+        total_requests: tally.counts.issued,
+        successful_requests: tally.counts.ok,
+        requests_per_sec: if seconds > 0.0 { ended as f64 / seconds } else { 0.0 },
+        timeline: timeline.collect(),
+        seconds: tally.timeline.clone(),
+    }
+}
+
+fn by_category(counts: &Counts) -> std::collections::BTreeMap<ErrorCategory, u64> {
+    let counted = ErrorCategory::ALL.into_iter().map(|category| (category, counts.of(category)));
+    counted.filter(|(_, count)| *count > 0).collect()
+}
+
+fn errors(tally: &Tally) -> ErrorStats {
+    ErrorStats {
+        total: tally.counts.errors(),
+        by_category: by_category(&tally.counts),
+        examples: tally.failures.iter().map(|(category, note)| (*category, note.examples.clone())).collect(),
+    }
+}
+
+fn process(tally: &Tally) -> ProcessStats {
+    let samples = &tally.samples;
+    let mean = |sum: f64| if samples.is_empty() { 0.0 } else { sum / samples.len() as f64 };
+    ProcessStats {
+        peak_rss_mb: samples.iter().map(|sample| sample.rss_mb).fold(0.0, f64::max),
+        final_rss_mb: samples.last().map_or(0.0, |sample| sample.rss_mb),
+        avg_cpu_pct: mean(samples.iter().map(|sample| sample.cpu_pct).sum()),
+        samples: samples.clone(),
+    }
+}
+
+fn tool(tally: &ToolTally) -> ToolStats {
+    ToolStats {
+        name: tally.name.clone(),
+        total_requests: tally.counts.issued,
+        successful_requests: tally.counts.ok,
+        errors: by_category(&tally.counts),
+        latency: LatencyStats::from_histogram(tally.latency.clone()),
+        first_call: tally.first,
+        steady_p50: histogram::quantile(&tally.steady, 0.5),
+    }
+}
+
+fn steps(tally: &Tally) -> Vec<StepStats> {
+    let steps = tally.steps.iter().map(|(name, step)| StepStats {
+        name: name.clone(),
+        latency: LatencyStats::from_histogram(step.clone()),
+    });
+    steps.collect()
+}
+
+fn measured(report: &Report) -> Measured {
+    let latency = &report.latency;
+    let at = |value| (latency.count > 0).then_some(value);
+    Measured {
+        p50_latency: at(latency.p50),
+        p95_latency: at(latency.p95),
+        p99_latency: at(latency.p99),
+        p999_latency: at(latency.p999),
+        error_rate: report.error_rate(),
+        memory_growth_mb: report.process.growth_mb(),
+    }
+}
+
+fn verdict(report: &Report, findings: &[super::Finding]) -> Verdict {
+    let worst = findings.iter().map(|finding| finding.severity).max();
+    if worst == Some(Severity::Critical) {
+        Verdict::Critical
+    } else if !report.threshold_violations.is_empty() {
+        Verdict::Fail
+    } else if findings.iter().any(|finding| analysis::INVALIDATING.contains(&finding.id.as_str())) {
+        Verdict::Invalid
+    } else if worst == Some(Severity::Warning) {
+        Verdict::Warning
+    } else {
+        Verdict::Pass
+    }
+}

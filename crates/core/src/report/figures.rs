@@ -1,0 +1,101 @@
+//! Numbers as people read them: grouped digits, rounded shares, spans of time.
+
+use std::time::Duration;
+
+use crate::units::format_duration;
+
+/// `12345` as `12,345`.
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `1 call`, `12,345 calls`.
+pub(super) fn counted(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
+}
+
+/// A sum that stays what it is at the end of the numbers: a file may hold anything.
+pub(super) fn total(counts: impl IntoIterator<Item = u64>) -> u64 {
+    counts.into_iter().fold(0, u64::saturating_add)
+}
+
+/// A share as `0.36%`. A share that is not quite nothing or not quite all never reads as if it were.
+pub(super) fn percent(share: f64) -> String {
+    match share * 100.0 {
+        p if !p.is_finite() => "unknown".into(),
+        p if p > 0.0 && p < 0.005 => "<0.01%".into(),
+        p if (99.995..100.0).contains(&p) => ">99.99%".into(),
+        p => format!("{p:.2}%"),
+    }
+}
+
+/// A share in a sentence, where hundredths of a percent only distract: `92%`, `all`.
+pub(super) fn rough_percent(share: f64) -> String {
+    match share * 100.0 {
+        p if p > 0.0 && p < 1.0 => "less than 1%".into(),
+        p if (99.5..100.0).contains(&p) => "more than 99%".into(),
+        p if p >= 100.0 => "all".into(),
+        p => format!("{p:.0}%"),
+    }
+}
+
+/// A number with two decimals and grouped digits: `1,205.75`.
+pub(super) fn decimal(number: f64) -> String {
+    if !number.is_finite() {
+        return "unknown".into();
+    }
+    let hundredths = (number.abs() * 100.0).round() as u64;
+    let sign = if number < 0.0 && hundredths > 0 { "-" } else { "" };
+    format!("{sign}{}.{:02}", grouped(hundredths / 100), hundredths % 100)
+}
+
+/// How many times as long: `2.3`, `12`, `1,500`.
+pub(super) fn ratio(long: Duration, short: Duration) -> String {
+    let times = long.as_secs_f64() / short.as_secs_f64().max(1e-9);
+    if times < 9.95 { format!("{times:.1}") } else { grouped(times.round() as u64) }
+}
+
+/// A configured time: `60s` rather than `1m`, but `1m30s` rather than `90s`.
+pub(super) fn span(duration: Duration) -> String {
+    if duration == Duration::from_secs(60) { "60s".into() } else { format_duration(duration) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_grouped_by_three() {
+        for (number, text) in [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567")] {
+            assert_eq!(grouped(number), text);
+        }
+        assert_eq!(decimal(1205.754), "1,205.75");
+        assert_eq!(decimal(-0.001), "0.00");
+        assert_eq!(decimal(f64::NAN), "unknown");
+    }
+
+    #[test]
+    fn a_rare_failure_does_not_read_as_none() {
+        assert_eq!(percent(0.0), "0.00%");
+        assert_eq!(percent(1e-6), "<0.01%");
+        assert_eq!(percent(0.999_999), ">99.99%");
+        assert_eq!(percent(1.0), "100.00%");
+        assert_eq!(rough_percent(0.004), "less than 1%");
+    }
+
+    #[test]
+    fn ratios_have_two_figures_at_most_where_they_are_small() {
+        let second = Duration::from_secs(1);
+        assert_eq!(ratio(second * 23, second * 10), "2.3");
+        assert_eq!(ratio(second * 1_500, second), "1,500");
+        assert_eq!(ratio(second, Duration::ZERO), "1,000,000,000");
+    }
+}

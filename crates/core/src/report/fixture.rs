@@ -1,0 +1,211 @@
+//! Hand-made runs for the tests of the renderers.
+
+use std::time::{Duration, SystemTime};
+
+use super::{Report, RunInfo, ServerInfo, build};
+use crate::{
+    event::{Call, Diagnosis, Event, Failure, Phase, ProcessSample},
+    mcp::Revision,
+    outcome::ErrorCategory,
+    scenario::Scenario,
+    tally::Tally,
+    thresholds::Thresholds,
+};
+
+/// A run that is built up call by call.
+#[derive(Debug)]
+pub(super) struct Run {
+    pub(super) tally: Tally,
+    pub(super) info: RunInfo,
+    clock: Duration,
+    next: u64,
+}
+
+impl Run {
+    pub(super) fn of(scenario: impl Into<Scenario>) -> Self {
+        let info = RunInfo {
+            run_id: "01JV0W2T4QH8F3N6Y9ZB5C7D1E".into(),
+            started_at: SystemTime::UNIX_EPOCH + Duration::from_secs(1_778_398_200),
+            duration: Duration::from_millis(60_250),
+            scenario: scenario.into(),
+            thresholds: Thresholds::default(),
+            server_info: ServerInfo {
+                target: "python -m vibe_trading_mcp".into(),
+                transport: "stdio".into(),
+                name: Some("vibe-trading".into()),
+                version: Some("1.4.2".into()),
+                era: Some(Revision::V2025_11_25.era()),
+                revision: Some(Revision::V2025_11_25),
+                tools: Some(3),
+            },
+            trace_path: "runs/01JV0W2T4QH8F3N6Y9ZB5C7D1E/trace.jsonl".into(),
+        };
+        Self { tally: Tally::default(), info, clock: Duration::ZERO, next: 0 }
+    }
+
+    /// Calls begin 4 ms apart, so that a few thousand of them fill some seconds.
+    fn start(&mut self, tool: &'static str) -> Call<'static> {
+        self.next += 1;
+        let call = Call {
+            request_id: self.next,
+            session: 0,
+            worker: 0,
+            phase: Phase::Load,
+            method: "tools/call".into(),
+            tool: Some(tool.into()),
+            intended: self.clock,
+            started: self.clock,
+        };
+        self.clock += Duration::from_millis(4);
+        self.tally.observe(&Event::Request { call: call.clone(), params: b"{}".as_slice().into() });
+        call
+    }
+
+    pub(super) fn ok(mut self, tool: &'static str, count: u64, micros: u64) -> Self {
+        for _ in 0..count {
+            let call = self.start(tool);
+            let at = call.started + Duration::from_micros(micros);
+            self.tally.observe(&Event::Response { call, at, result: b"{}".as_slice().into() });
+        }
+        self
+    }
+
+    /// Calls that were due this much earlier than they were sent.
+    pub(super) fn late(mut self, count: u64, late_micros: u64, micros: u64) -> Self {
+        for _ in 0..count {
+            let mut call = self.start("echo");
+            call.started += Duration::from_micros(late_micros);
+            let at = call.started + Duration::from_micros(micros);
+            self.tally.observe(&Event::Response { call, at, result: b"{}".as_slice().into() });
+        }
+        self
+    }
+
+    pub(super) fn failed(
+        mut self,
+        tool: &'static str,
+        category: ErrorCategory,
+        count: u64,
+        message: &'static str,
+    ) -> Self {
+        for _ in 0..count {
+            let call = self.start(tool);
+            let at = call.started + Duration::from_millis(3);
+            let failure = Failure { category, message: message.into(), code: None };
+            self.tally.observe(&Event::Error { call, at, failure });
+        }
+        self
+    }
+
+    pub(super) fn silent(mut self, tool: &'static str, count: u64, evidence: &'static str) -> Self {
+        for _ in 0..count {
+            let call = self.start(tool);
+            let at = call.started + Duration::from_secs(15);
+            self.tally.observe(&Event::Hang { call: call.clone(), at: call.started + Duration::from_secs(5) });
+            let diagnosis = Diagnosis::Wedged;
+            self.tally.observe(&Event::Deadlock { call: call.clone(), at, diagnosis, evidence: evidence.into() });
+            let failure = Failure { category: ErrorCategory::Deadlock, message: "no reply".into(), code: None };
+            self.tally.observe(&Event::Error { call, at, failure });
+        }
+        self
+    }
+
+    /// The clock moves on, as after a burst.
+    pub(super) fn later(mut self, secs: u64) -> Self {
+        self.clock += Duration::from_secs(secs);
+        self
+    }
+
+    pub(super) fn step(mut self, name: &'static str, millis: u64) -> Self {
+        let took = Some(Duration::from_millis(millis));
+        self.tally.observe(&Event::Scenario { at: self.clock, name: name.into(), detail: "".into(), took });
+        self
+    }
+
+    pub(super) fn noted(mut self, name: &'static str, detail: &'static str) -> Self {
+        self.tally.observe(&Event::note(self.clock, name, detail));
+        self
+    }
+
+    pub(super) fn memory(mut self, megabytes: &[f64]) -> Self {
+        for (second, rss_mb) in megabytes.iter().enumerate() {
+            let at = Duration::from_secs(second as u64);
+            let sample = ProcessSample { at, rss_mb: *rss_mb, cpu_pct: 23.4, threads: 4, open_files: 12 };
+            self.tally.observe(&Event::Process(sample));
+        }
+        self
+    }
+
+    pub(super) fn limits(mut self, thresholds: Thresholds) -> Self {
+        self.info.thresholds = thresholds;
+        self
+    }
+
+    pub(super) fn report(self) -> Report {
+        build(self.info, &self.tally)
+    }
+}
+
+fn sustained() -> Run {
+    Run::of(Scenario::sustained().concurrent(50).duration(Duration::from_secs(60)))
+}
+
+/// Nothing is wrong.
+pub(super) fn healthy() -> Report {
+    let run = sustained().memory(&[120.0, 122.5, 121.0]);
+    let run = run.ok("get_quote", 9_000, 8_200).ok("get_quote", 2_900, 12_300);
+    run.ok("analyze_options", 300, 45_600).ok("analyze_options", 145, 123_400).report()
+}
+
+/// The first burst never comes back.
+pub(super) fn deadlocked() -> Report {
+    let evidence = "`ping` was not answered for 2.00s either; the process sleeps (state S) and uses 0% CPU";
+    let run = Run::of(Scenario::deadlock_probe()).memory(&[88.0, 88.1]);
+    let mut run = run.ok("analyze_options", 3, 14_000).silent("analyze_options", 17, evidence);
+    run.info.duration = Duration::from_millis(15_310);
+    run.report()
+}
+
+/// Too slow, and a tool that fails.
+pub(super) fn violated() -> Report {
+    let limits = Thresholds {
+        p99_latency: Duration::from_millis(100),
+        error_rate: 0.01,
+        ..Thresholds::default()
+    };
+    let run = sustained().limits(limits).memory(&[100.0, 118.0, 156.3, 142.1]);
+    let run = run.ok("get_quote", 600, 12_300).ok("analyze_options", 100, 45_600).ok("analyze_options", 12, 123_400);
+    let run = run.failed("place_order", ErrorCategory::ToolError, 30, "insufficient_funds: balance is 0 | 100 needed");
+    run.failed("place_order", ErrorCategory::ToolError, 1, "market closed").report()
+}
+
+/// Text that would like to be more than text.
+pub(super) const HOSTILE: &[&str] = &[
+    "\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31m",
+    "a|b|c",
+    "``` `x` ```\n# heading\n- item",
+    "<script>alert(1)</script><img src=x onerror=y>",
+    "![x](http://evil.example/p.png) www.evil.example @org/team fixes #1 &#64;all",
+    "\u{202e}gnp.exe\u{2066}\u{200b}\u{feff}\u{e0041}",
+    "::add-mask::secret\n::error::x ##vso[task.setvariable]y ##[command]z",
+    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+    "שלום عربي 漢字漢字漢字",
+    "",
+];
+
+/// Every text of the report is hostile.
+pub(super) fn hostile() -> Report {
+    let mut run = Run::of(Scenario::deadlock_probe());
+    for text in HOSTILE {
+        run = run.ok(text, 40, 9_000).failed(text, ErrorCategory::ToolError, 2, text).step(text, 5);
+        run = run.silent(text, 1, text).noted(crate::event::note::FRAME_DEFECT, text);
+    }
+    for text in HOSTILE {
+        run.info.run_id.push_str(text);
+        run.info.server_info.target.push_str(text);
+        run.info.server_info.name.get_or_insert_default().push_str(text);
+    }
+    run.info.server_info.transport = HOSTILE.concat();
+    run.info.trace_path = HOSTILE.concat().into();
+    run.report()
+}

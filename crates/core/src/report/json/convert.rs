@@ -1,0 +1,257 @@
+//! A report as a document, and a document as a report.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use super::{
+    SCHEMA,
+    document::{Document, Errors, Figures, Histograms, Process, ScenarioSettings, Step, Throughput, Tool},
+    numbers::{Millis, Seconds, Timestamp, finite},
+};
+use crate::{
+    event::ProcessSample,
+    outcome::ErrorCategory,
+    report::model::{
+        ErrorStats, LatencyStats, ProcessStats, Report, StepStats, ThroughputStats, ToolStats,
+    },
+    scenario::ScenarioKind,
+};
+
+impl From<&Report> for Document {
+    fn from(report: &Report) -> Self {
+        Self {
+            schema: SCHEMA.to_owned(),
+            run_id: report.run_id.clone(),
+            started_at: Timestamp(report.started_at),
+            duration_secs: Seconds(report.duration),
+            scenario: (&report.scenario_kind).into(),
+            latency_ms: (&report.latency).into(),
+            throughput: (&report.throughput).into(),
+            errors: (&report.errors).into(),
+            process: (&report.process).into(),
+            deadlock_count: report.deadlock_count,
+            hang_count: report.hang_count,
+            threshold_violations: report.threshold_violations.clone(),
+            passed: report.passed(),
+            verdict: report.verdict,
+            findings: report.findings.clone(),
+            interrupted: report.interrupted,
+            server: report.server_info.clone(),
+            seed: report.seed,
+            dropped: report.dropped,
+            hung_for_ms: report.hung_for.iter().copied().map(Millis).collect(),
+            service_ms: (&report.service).into(),
+            tools: report.tools.iter().map(Tool::from).collect(),
+            steps: report.steps.iter().map(Step::from).collect(),
+            trace_path: report.trace_path.to_string_lossy().into_owned(),
+            trace_events: report.trace_events,
+            timeline: report.throughput.timeline.iter().map(|(at, done)| (Seconds(*at), *done)).collect(),
+            seconds: report.throughput.seconds.clone(),
+            histograms_ns: Histograms {
+                latency: report.latency.histogram.clone(),
+                service: report.service.histogram.clone(),
+            },
+        }
+    }
+}
+
+impl From<Document> for Report {
+    fn from(document: Document) -> Self {
+        Self {
+            run_id: document.run_id,
+            started_at: document.started_at.0,
+            duration: document.duration_secs.0,
+            scenario_kind: document.scenario.into(),
+            server_info: document.server,
+            latency: LatencyStats::from_histogram(document.histograms_ns.latency),
+            service: LatencyStats::from_histogram(document.histograms_ns.service),
+            throughput: ThroughputStats {
+                total_requests: document.throughput.total_requests,
+                successful_requests: document.throughput.successful_requests,
+                requests_per_sec: document.throughput.requests_per_sec,
+                timeline: document.timeline.into_iter().map(|(at, done)| (at.0, done)).collect(),
+                seconds: document.seconds,
+            },
+            errors: document.errors.into(),
+            process: document.process.into(),
+            tools: document.tools.into_iter().map(ToolStats::from).collect(),
+            steps: document.steps.into_iter().map(StepStats::from).collect(),
+            deadlock_count: document.deadlock_count,
+            hang_count: document.hang_count,
+            hung_for: document.hung_for_ms.into_iter().map(|time| time.0).collect(),
+            dropped: document.dropped,
+            trace_path: document.trace_path.into(),
+            trace_events: document.trace_events,
+            threshold_violations: document.threshold_violations,
+            findings: document.findings,
+            verdict: document.verdict,
+            interrupted: document.interrupted,
+            seed: document.seed,
+        }
+    }
+}
+
+impl From<&ScenarioKind> for ScenarioSettings {
+    fn from(kind: &ScenarioKind) -> Self {
+        match *kind {
+            ScenarioKind::ColdStart { iterations, warmup } => Self::ColdStart { iterations, warmup },
+            ScenarioKind::Sustained { concurrent, duration, rate_limit } => {
+                Self::Sustained { concurrent, duration_secs: Seconds(duration), rate_limit }
+            }
+            ScenarioKind::DeadlockProbe { concurrent, hang_threshold, grace_period, bail_early, steady_calls } => {
+                Self::DeadlockProbe {
+                    concurrent,
+                    hang_threshold_secs: Seconds(hang_threshold),
+                    grace_period_secs: Seconds(grace_period),
+                    bail_early,
+                    steady_calls,
+                }
+            }
+        }
+    }
+}
+
+impl From<ScenarioSettings> for ScenarioKind {
+    fn from(settings: ScenarioSettings) -> Self {
+        match settings {
+            ScenarioSettings::ColdStart { iterations, warmup } => Self::ColdStart { iterations, warmup },
+            ScenarioSettings::Sustained { concurrent, duration_secs, rate_limit } => {
+                Self::Sustained { concurrent, duration: duration_secs.0, rate_limit }
+            }
+            ScenarioSettings::DeadlockProbe {
+                concurrent,
+                hang_threshold_secs,
+                grace_period_secs,
+                bail_early,
+                steady_calls,
+            } => Self::DeadlockProbe {
+                concurrent,
+                hang_threshold: hang_threshold_secs.0,
+                grace_period: grace_period_secs.0,
+                bail_early,
+                steady_calls,
+            },
+        }
+    }
+}
+
+impl From<&LatencyStats> for Figures {
+    fn from(stats: &LatencyStats) -> Self {
+        let at = |time: Duration| (stats.count > 0).then_some(Millis(time));
+        Self {
+            p50: at(stats.p50),
+            p95: at(stats.p95),
+            p99: at(stats.p99),
+            p999: at(stats.p999),
+            min: at(stats.min),
+            max: at(stats.max),
+            mean: at(stats.mean),
+            stddev: at(stats.stddev),
+            count: stats.count,
+        }
+    }
+}
+
+impl From<&ThroughputStats> for Throughput {
+    fn from(stats: &ThroughputStats) -> Self {
+        Self {
+            total_requests: stats.total_requests,
+            successful_requests: stats.successful_requests,
+            requests_per_sec: finite(stats.requests_per_sec),
+        }
+    }
+}
+
+impl From<&ErrorStats> for Errors {
+    fn from(stats: &ErrorStats) -> Self {
+        let count = |category| (category, stats.by_category.get(&category).copied().unwrap_or(0));
+        Self {
+            total: stats.total,
+            by_category: ErrorCategory::ALL.into_iter().map(count).collect(),
+            examples: stats.examples.clone(),
+        }
+    }
+}
+
+impl From<Errors> for ErrorStats {
+    fn from(errors: Errors) -> Self {
+        Self { total: errors.total, by_category: occurred(errors.by_category), examples: errors.examples }
+    }
+}
+
+fn occurred(mut counts: BTreeMap<ErrorCategory, u64>) -> BTreeMap<ErrorCategory, u64> {
+    counts.retain(|_, count| *count > 0);
+    counts
+}
+
+impl From<&ProcessStats> for Process {
+    fn from(stats: &ProcessStats) -> Self {
+        let at = |number: f64| (!stats.samples.is_empty()).then_some(finite(number));
+        let sample = |sample: &ProcessSample| ProcessSample {
+            rss_mb: finite(sample.rss_mb),
+            cpu_pct: finite(sample.cpu_pct),
+            ..*sample
+        };
+        Self {
+            peak_rss_mb: at(stats.peak_rss_mb),
+            final_rss_mb: at(stats.final_rss_mb),
+            avg_cpu_pct: at(stats.avg_cpu_pct),
+            samples: stats.samples.iter().map(sample).collect(),
+        }
+    }
+}
+
+impl From<Process> for ProcessStats {
+    fn from(process: Process) -> Self {
+        Self {
+            peak_rss_mb: process.peak_rss_mb.unwrap_or(0.0),
+            final_rss_mb: process.final_rss_mb.unwrap_or(0.0),
+            avg_cpu_pct: process.avg_cpu_pct.unwrap_or(0.0),
+            samples: process.samples,
+        }
+    }
+}
+
+impl From<&ToolStats> for Tool {
+    fn from(stats: &ToolStats) -> Self {
+        Self {
+            name: stats.name.clone(),
+            total_requests: stats.total_requests,
+            successful_requests: stats.successful_requests,
+            errors: occurred(stats.errors.clone()),
+            latency_ms: (&stats.latency).into(),
+            first_call_ms: stats.first_call.map(Millis),
+            steady_p50_ms: stats.steady_p50.map(Millis),
+            histogram_ns: stats.latency.histogram.clone(),
+        }
+    }
+}
+
+impl From<Tool> for ToolStats {
+    fn from(tool: Tool) -> Self {
+        Self {
+            name: tool.name,
+            total_requests: tool.total_requests,
+            successful_requests: tool.successful_requests,
+            errors: occurred(tool.errors),
+            latency: LatencyStats::from_histogram(tool.histogram_ns),
+            first_call: tool.first_call_ms.map(|time| time.0),
+            steady_p50: tool.steady_p50_ms.map(|time| time.0),
+        }
+    }
+}
+
+impl From<&StepStats> for Step {
+    fn from(stats: &StepStats) -> Self {
+        Self {
+            name: stats.name.clone(),
+            latency_ms: (&stats.latency).into(),
+            histogram_ns: stats.latency.histogram.clone(),
+        }
+    }
+}
+
+impl From<Step> for StepStats {
+    fn from(step: Step) -> Self {
+        Self { name: step.name, latency: LatencyStats::from_histogram(step.histogram_ns) }
+    }
+}

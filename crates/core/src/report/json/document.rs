@@ -1,0 +1,228 @@
+//! The members of `metrics.json`. Their words are the file format: members may be added to version
+//! 1, but none may be renamed, removed or given another meaning.
+
+use std::collections::BTreeMap;
+
+use hdrhistogram::Histogram;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::numbers::{Millis, Seconds, Timestamp};
+use crate::{
+    event::ProcessSample,
+    histogram,
+    outcome::ErrorCategory,
+    report::model::{Finding, ServerInfo, Verdict},
+    tally::Second,
+    thresholds::ThresholdViolation,
+};
+
+/// Everything that one run of mcp-loadtest measured and concluded.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "mcp-loadtest metrics, version 1")]
+pub(super) struct Document {
+    /// Names this format and its version.
+    #[schemars(extend("const" = super::SCHEMA))]
+    pub(super) schema: String,
+    /// The ULID of the run.
+    pub(super) run_id: String,
+    /// When the run began.
+    pub(super) started_at: Timestamp,
+    /// How long all of it took.
+    pub(super) duration_secs: Seconds,
+    /// What was run.
+    pub(super) scenario: ScenarioSettings,
+    /// Response times: from when a call was due until it ended. Calls that were never answered
+    /// count with the time that was waited for them.
+    pub(super) latency_ms: Figures,
+    /// How much was done.
+    pub(super) throughput: Throughput,
+    /// How calls failed.
+    pub(super) errors: Errors,
+    /// The server's process tree.
+    pub(super) process: Process,
+    /// Calls that were never answered.
+    pub(super) deadlock_count: u32,
+    /// Calls that passed the hang threshold.
+    pub(super) hang_count: u32,
+    /// The limits that were not kept.
+    pub(super) threshold_violations: Vec<ThresholdViolation>,
+    /// Whether every limit held and no bug was found.
+    pub(super) passed: bool,
+    /// The word above everything else.
+    pub(super) verdict: Verdict,
+    /// What was concluded, the gravest first.
+    pub(super) findings: Vec<Finding>,
+    /// Whether a signal cut the run short.
+    pub(super) interrupted: bool,
+    /// Against whom.
+    pub(super) server: ServerInfo,
+    /// What random choices were derived from.
+    pub(super) seed: u64,
+    /// Calls that were due but not sent.
+    pub(super) dropped: u64,
+    /// How long each call that passed the hang threshold was waited for.
+    pub(super) hung_for_ms: Vec<Millis>,
+    /// Service times: from when a call was sent until it ended.
+    pub(super) service_ms: Figures,
+    /// By tool.
+    pub(super) tools: Vec<Tool>,
+    /// By named step, such as a phase of a cold start.
+    pub(super) steps: Vec<Step>,
+    /// The trace of the run; empty when none was kept.
+    pub(super) trace_path: String,
+    /// How many lines the trace has.
+    pub(super) trace_events: u64,
+    /// Pairs of seconds since the start and how many calls had ended by then.
+    pub(super) timeline: Vec<(Seconds, u64)>,
+    /// The calls that ended in each second of the run.
+    pub(super) seconds: Vec<Second>,
+    /// All times, for one's own analysis.
+    pub(super) histograms_ns: Histograms,
+}
+
+/// The scenario and its settings.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind")]
+pub(super) enum ScenarioSettings {
+    /// Start, handshake, first call; again and again.
+    ColdStart {
+        /// How many starts are made.
+        iterations: u32,
+        /// Whether the first start is thrown away.
+        warmup: bool,
+    },
+    /// Constant load for a fixed time.
+    Sustained {
+        /// How many calls are in flight at once.
+        concurrent: u32,
+        /// How long the load lasts.
+        duration_secs: Seconds,
+        /// Calls per second at most.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rate_limit: Option<u32>,
+    },
+    /// Calls released at the same instant, each under a watchdog.
+    DeadlockProbe {
+        /// How many calls are released at once.
+        concurrent: u32,
+        /// A call without an answer for this long hangs.
+        hang_threshold_secs: Seconds,
+        /// How much longer a hanging call may take before it counts as deadlocked.
+        grace_period_secs: Seconds,
+        /// Whether the first deadlock ends the probe.
+        bail_early: bool,
+        /// How many calls follow one after another once the burst is over.
+        steady_calls: u32,
+    },
+}
+
+/// Figures of a distribution of times. All but `count` are null when there was no sample.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+pub(super) struct Figures {
+    /// Median.
+    pub(super) p50: Option<Millis>,
+    /// 95th percentile.
+    pub(super) p95: Option<Millis>,
+    /// 99th percentile.
+    pub(super) p99: Option<Millis>,
+    /// 99.9th percentile.
+    pub(super) p999: Option<Millis>,
+    /// Shortest.
+    pub(super) min: Option<Millis>,
+    /// Longest.
+    pub(super) max: Option<Millis>,
+    /// Mean.
+    pub(super) mean: Option<Millis>,
+    /// Standard deviation.
+    pub(super) stddev: Option<Millis>,
+    /// How many samples.
+    pub(super) count: u64,
+}
+
+/// How much was done.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+pub(super) struct Throughput {
+    /// Calls that were due.
+    pub(super) total_requests: u64,
+    /// Calls that ended well.
+    pub(super) successful_requests: u64,
+    /// Ended calls by the time that load was offered.
+    pub(super) requests_per_sec: f64,
+}
+
+/// How calls failed.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub(super) struct Errors {
+    /// All failures.
+    pub(super) total: u64,
+    /// Every category, those without a failure included.
+    pub(super) by_category: BTreeMap<ErrorCategory, u64>,
+    /// What the first few failures of a category said. This is text from the server.
+    #[serde(default)]
+    pub(super) examples: BTreeMap<ErrorCategory, Vec<String>>,
+}
+
+/// The server's process tree. The figures are null when no sample was taken, as for a server that
+/// was reached by its address.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub(super) struct Process {
+    /// The most memory seen.
+    pub(super) peak_rss_mb: Option<f64>,
+    /// The memory at the end.
+    pub(super) final_rss_mb: Option<f64>,
+    /// Mean CPU; 100 is one core.
+    pub(super) avg_cpu_pct: Option<f64>,
+    /// All samples.
+    #[serde(default)]
+    pub(super) samples: Vec<ProcessSample>,
+}
+
+/// What is known of one tool.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(super) struct Tool {
+    /// Its name.
+    pub(super) name: String,
+    /// Its calls.
+    pub(super) total_requests: u64,
+    /// Those that ended well.
+    pub(super) successful_requests: u64,
+    /// Its failures by category; categories without a failure are left out.
+    pub(super) errors: BTreeMap<ErrorCategory, u64>,
+    /// Its response times.
+    pub(super) latency_ms: Figures,
+    /// The longest of the calls that began before any had ended.
+    pub(super) first_call_ms: Option<Millis>,
+    /// The median of the calls after those.
+    pub(super) steady_p50_ms: Option<Millis>,
+    /// Its response times as pairs of nanoseconds and count.
+    #[serde(with = "histogram::as_pairs")]
+    #[schemars(with = "Vec<(u64, u64)>")]
+    pub(super) histogram_ns: Histogram<u64>,
+}
+
+/// How long a named step took.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(super) struct Step {
+    /// Its name.
+    pub(super) name: String,
+    /// Its times.
+    pub(super) latency_ms: Figures,
+    /// Its times as pairs of nanoseconds and count.
+    #[serde(with = "histogram::as_pairs")]
+    #[schemars(with = "Vec<(u64, u64)>")]
+    pub(super) histogram_ns: Histogram<u64>,
+}
+
+/// All times as pairs of nanoseconds and count. The figures above are read off these.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(super) struct Histograms {
+    /// Response times.
+    #[serde(with = "histogram::as_pairs")]
+    #[schemars(with = "Vec<(u64, u64)>")]
+    pub(super) latency: Histogram<u64>,
+    /// Service times.
+    #[serde(with = "histogram::as_pairs")]
+    #[schemars(with = "Vec<(u64, u64)>")]
+    pub(super) service: Histogram<u64>,
+}

@@ -1,0 +1,236 @@
+//! `report.md`: the report for people who were not there.
+
+use std::{fmt::Write as _, io};
+
+use super::{
+    Finding, LatencyStats, Renderer, Report, StepStats, ToolStats, Verdict,
+    chart::chart,
+    figures::{counted, decimal, grouped, percent, total},
+    markup::{cell, code, prose},
+    meaning::meaning,
+    phrases,
+};
+use crate::units::format_latency;
+
+/// How much of a text from elsewhere is shown.
+const LONGEST_TEXT: usize = 500;
+/// How much of a name is shown.
+const LONGEST_NAME: usize = 80;
+
+/// Writes `report.md`.
+pub struct Markdown;
+
+impl Renderer for Markdown {
+    fn render(&self, report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
+        let sections =
+            [head, findings, what_it_means, summary, latency, tools, steps, errors, process, thresholds, trace];
+        let text: String = sections.iter().map(|section| section(report)).collect();
+        out.write_all(text.as_bytes())
+    }
+}
+
+fn mark(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Pass => "✅",
+        Verdict::Warning | Verdict::Invalid => "⚠",
+        Verdict::Fail | Verdict::Critical => "❌",
+    }
+}
+
+fn head(report: &Report) -> String {
+    let server = &report.server_info;
+    let reasons = match phrases::reasons(report) {
+        reasons if reasons.is_empty() => reasons,
+        reasons => format!(" ({reasons})"),
+    };
+    let facts = match phrases::server_facts(server) {
+        facts if facts.is_empty() => String::new(),
+        facts => format!(" ({})", prose(&facts.join(", "), LONGEST_TEXT)),
+    };
+    let lines = [
+        format!("# Run {}\n", prose(&report.run_id, LONGEST_NAME)),
+        // Two spaces at the end of a line break it.
+        format!("**Status:** {} {}{reasons}  ", mark(report.verdict), report.verdict.name()),
+        format!("**Server:** {}{facts}  ", code(&server.target, LONGEST_TEXT)),
+        format!("**Scenario:** {}  ", phrases::scenario(&report.scenario_kind)),
+        format!("**Started:** {}  ", phrases::started(report.started_at)),
+        format!("**Took:** {}, seed {}\n", format_latency(report.duration), report.seed),
+    ];
+    lines.join("\n")
+}
+
+fn findings(report: &Report) -> String {
+    if report.findings.is_empty() {
+        return String::new();
+    }
+    format!("\n## Findings\n{}", report.findings.iter().map(finding).collect::<String>())
+}
+
+fn finding(finding: &Finding) -> String {
+    let word = phrases::severity(finding.severity);
+    let mut text = format!("\n### {word}: {}\n\n", code(&finding.id, LONGEST_NAME));
+    let _ = writeln!(text, "{}", prose(&finding.message, LONGEST_TEXT));
+    if !finding.evidence.is_empty() {
+        text.push('\n');
+    }
+    for evidence in &finding.evidence {
+        let _ = writeln!(text, "- {}", prose(evidence, LONGEST_TEXT));
+    }
+    if let Some(hint) = &finding.hint {
+        let _ = writeln!(text, "\nHint: {}", prose(hint, LONGEST_TEXT));
+    }
+    text
+}
+
+fn what_it_means(report: &Report) -> String {
+    let sentences = meaning(report);
+    if sentences.is_empty() {
+        return String::new();
+    }
+    let list: String = sentences.iter().map(|sentence| format!("- {}\n", prose(sentence, LONGEST_TEXT))).collect();
+    format!("\n## What this means\n\n{list}")
+}
+
+fn summary(report: &Report) -> String {
+    let throughput = &report.throughput;
+    let rate = report.error_rate().map_or("no call was made".into(), percent);
+    let mut text = format!(
+        "\n## Summary\n\n\
+         - Total requests: {}\n\
+         - Throughput: {} req/s\n\
+         - Error rate: {rate}\n\
+         - Deadlocks: {} Hangs: {}\n",
+        grouped(throughput.total_requests),
+        decimal(throughput.requests_per_sec),
+        grouped(report.deadlock_count.into()),
+        grouped(report.hang_count.into()),
+    );
+    if report.dropped > 0 {
+        let _ = writeln!(text, "- Not sent: {}", grouped(report.dropped));
+    }
+    text
+}
+
+fn latency(report: &Report) -> String {
+    if report.latency.count == 0 {
+        return "\n## Latency\n\nNo call was measured.\n".into();
+    }
+    let figures = phrases::latency_figures(report);
+    let values = figures.iter().map(|figure| match format_latency(figure.value) {
+        value if figure.is_violated => format!("**{value}**"),
+        value => value,
+    });
+    let names = figures.each_ref().map(|figure| figure.name);
+    let mut text = format!("\n## Latency\n\n{}", table(&names, [values.collect()]));
+    if phrases::service_differs(report) {
+        let [p50, p99] = [report.service.p50, report.service.p99].map(format_latency);
+        let _ = writeln!(text, "\nThat is from when a call was due. From when it was sent: p50 {p50}, p99 {p99}.");
+    }
+    let _ = write!(text, "\n```text\n{}```\n", chart(&report.latency.histogram));
+    text
+}
+
+fn times(latency: &LatencyStats) -> [String; 4] {
+    [latency.p50, latency.p95, latency.p99, latency.max].map(|time| match latency.count {
+        0 => "-".into(),
+        _ => format_latency(time),
+    })
+}
+
+fn tools(report: &Report) -> String {
+    if report.tools.is_empty() {
+        return String::new();
+    }
+    let head = ["Tool", "Calls", "Failed", "p50", "p95", "p99", "max", "First call", "Later calls (p50)"];
+    let row = |tool: &ToolStats| {
+        let failed = total(tool.errors.values().copied());
+        let mut row = vec![cell(&tool.name, LONGEST_NAME), grouped(tool.total_requests), grouped(failed)];
+        row.extend(times(&tool.latency));
+        row.extend([tool.first_call, tool.steady_p50].map(|time| time.map_or("-".into(), format_latency)));
+        row
+    };
+    format!("\n## Tools\n\n{}", table(&head, report.tools.iter().map(row)))
+}
+
+fn steps(report: &Report) -> String {
+    if report.steps.is_empty() {
+        return String::new();
+    }
+    let row = |step: &StepStats| {
+        let mut row = vec![cell(&step.name, LONGEST_NAME), grouped(step.latency.count)];
+        row.extend(times(&step.latency));
+        row
+    };
+    let head = ["Step", "Times", "p50", "p95", "p99", "max"];
+    format!("\n## Steps\n\n{}", table(&head, report.steps.iter().map(row)))
+}
+
+fn errors(report: &Report) -> String {
+    let failures = phrases::failures(report);
+    if failures.is_empty() {
+        return "\n## Errors\n\nNo call failed.\n".into();
+    }
+    let rows = failures.iter().map(|(name, count)| vec![(*name).to_owned(), grouped(*count)]);
+    let mut text = format!("\n## Errors\n\n{}", table(&["Category", "Count"], rows));
+    if !report.errors.examples.is_empty() {
+        text.push_str("\nWhat the first of them said:\n\n");
+    }
+    for (category, examples) in &report.errors.examples {
+        for example in examples {
+            let _ = writeln!(text, "- {}: {}", category.name(), code(example, LONGEST_TEXT));
+        }
+    }
+    text
+}
+
+fn process(report: &Report) -> String {
+    let process = &report.process;
+    if process.samples.is_empty() {
+        return "\n## Process\n\nNot observed.\n".into();
+    }
+    format!(
+        "\n## Process\n\nPeak RSS: {:.1} MB · Final RSS: {:.1} MB · Avg CPU: {:.1}%\n",
+        process.peak_rss_mb, process.final_rss_mb, process.avg_cpu_pct,
+    )
+}
+
+fn thresholds(report: &Report) -> String {
+    let mut text = String::from("\n## Threshold violations\n\n");
+    for violation in &report.threshold_violations {
+        let expected = prose(&violation.expected.replace("<=", "≤"), LONGEST_NAME);
+        let actual = prose(&violation.actual, LONGEST_NAME);
+        let _ = writeln!(text, "- **{}**: expected {expected}, got {actual}", violation.metric);
+    }
+    if report.threshold_violations.is_empty() {
+        text.push_str("None.\n");
+    }
+    text
+}
+
+/// The report lies beside the trace.
+fn trace(report: &Report) -> String {
+    let told = match report.trace_path.file_name() {
+        Some(name) => format!(
+            "Full trace: {} ({})",
+            code(&format!("./{}", name.to_string_lossy()), LONGEST_TEXT),
+            counted(report.trace_events, "event"),
+        ),
+        None => "No trace was kept.".into(),
+    };
+    format!("\n## Trace\n\n{told}\n")
+}
+
+/// A table whose source reads well too.
+fn table(head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    let mut lines = vec![head.iter().map(|name| (*name).to_owned()).collect(), Vec::new()];
+    lines.extend(rows);
+    let widest = |at: usize| lines.iter().filter_map(move |line| line.get(at)).map(|cell| cell.chars().count()).max();
+    let widths: Vec<usize> = (0..head.len()).map(|at| widest(at).unwrap_or(0).max(3)).collect();
+    lines[1] = widths.iter().map(|width| "-".repeat(*width)).collect();
+    let mut text = String::new();
+    for line in lines {
+        let cells = line.iter().zip(&widths).map(|(cell, width)| format!(" {cell:<width$} |"));
+        let _ = writeln!(text, "|{}", cells.collect::<String>());
+    }
+    text
+}

@@ -1,0 +1,54 @@
+//! What a run found, and how it is told.
+//!
+//! [`Report`] is what everyone reads. To add a way of telling it: one file here with a type that
+//! implements [`Renderer`], one line in [`RENDERERS`].
+
+mod build;
+mod chart;
+mod figures;
+pub mod json;
+pub mod markdown;
+mod markup;
+mod meaning;
+pub mod model;
+mod phrases;
+pub mod summary;
+pub mod terminal;
+mod wrap;
+
+#[cfg(test)]
+mod fixture;
+#[cfg(test)]
+mod tests;
+
+use std::io;
+
+pub use build::{RunInfo, build};
+pub use meaning::meaning;
+pub use model::{
+    ErrorStats, Finding, LatencyStats, ProcessStats, Report, ServerInfo, Severity, StepStats,
+    ThroughputStats, ToolStats, Verdict,
+};
+
+/// Tells a report as bytes.
+pub trait Renderer: Sync {
+    /// Writes the report.
+    fn render(&self, report: &Report, out: &mut dyn io::Write) -> io::Result<()>;
+}
+
+/// A renderer by name, and the file of a run directory that holds what it wrote.
+pub struct RendererEntry {
+    /// The word in `[output] formats` and `--format`.
+    pub name: &'static str,
+    /// The file name, where it is kept in a file.
+    pub file: Option<&'static str>,
+    /// What writes it.
+    pub renderer: &'static dyn Renderer,
+}
+
+/// All renderers.
+pub static RENDERERS: &[RendererEntry] = &[
+    RendererEntry { name: "terminal", file: None, renderer: &terminal::Terminal },
+    RendererEntry { name: "markdown", file: Some("report.md"), renderer: &markdown::Markdown },
+    RendererEntry { name: "json", file: Some("metrics.json"), renderer: &json::Metrics },
+];

@@ -1,0 +1,144 @@
+//! What all human-readable reports say in the same words.
+
+use std::time::{Duration, SystemTime};
+
+use super::{
+    figures::{counted, span},
+    model::{Report, ServerInfo, Severity},
+};
+use crate::{scenario::ScenarioKind, thresholds::ThresholdKind};
+
+/// The scenario and its settings: `Sustained, 50 concurrent, 60s`.
+pub(super) fn scenario(kind: &ScenarioKind) -> String {
+    let settings = match kind {
+        ScenarioKind::ColdStart { iterations, warmup } => {
+            let thrown_away = if *warmup { ", the first not counted" } else { "" };
+            format!("{}{thrown_away}", counted(u64::from(*iterations), "start"))
+        }
+        ScenarioKind::Sustained { concurrent, duration, rate_limit } => {
+            let limit = rate_limit.map(|rate| format!(", at most {rate}/s")).unwrap_or_default();
+            format!("{concurrent} concurrent, {}{limit}", span(*duration))
+        }
+        ScenarioKind::DeadlockProbe { concurrent, hang_threshold, grace_period, .. } => {
+            format!("{concurrent} concurrent, hang {}, grace {}", span(*hang_threshold), span(*grace_period))
+        }
+    };
+    format!("{}, {settings}", kind.name().label())
+}
+
+/// What is known of the server besides its address, each a short word or two.
+pub(super) fn server_facts(server: &ServerInfo) -> Vec<String> {
+    let mut facts = Vec::new();
+    if !server.transport.is_empty() {
+        facts.push(server.transport.clone());
+    }
+    if let Some(revision) = server.revision {
+        facts.push(format!("MCP {revision}"));
+    }
+    if let Some(name) = &server.name {
+        let version = server.version.as_deref().unwrap_or_default();
+        facts.push(format!("{name} {version}").trim_end().to_owned());
+    }
+    if let Some(tools) = server.tools {
+        facts.push(counted(u64::from(tools), "tool"));
+    }
+    facts
+}
+
+/// Why the verdict is what it is: `1 critical finding, 2 threshold violations`.
+pub(super) fn reasons(report: &Report) -> String {
+    let of = |severity| report.findings.iter().filter(|finding| finding.severity == severity).count() as u64;
+    let counts = [
+        (of(Severity::Critical), "critical finding"),
+        (report.threshold_violations.len() as u64, "threshold violation"),
+        (of(Severity::Warning), "warning"),
+        (of(Severity::Info), "note"),
+    ];
+    let mut reasons: Vec<String> =
+        counts.iter().filter(|(count, _)| *count > 0).map(|(count, noun)| counted(*count, noun)).collect();
+    if report.interrupted {
+        reasons.push("interrupted".into());
+    }
+    reasons.join(", ")
+}
+
+/// The word for a severity.
+pub(super) const fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Info => "INFO",
+        Severity::Warning => "WARNING",
+        Severity::Critical => "CRITICAL",
+    }
+}
+
+/// One figure of the latency line.
+pub(super) struct Figure {
+    pub(super) name: &'static str,
+    pub(super) value: Duration,
+    pub(super) is_violated: bool,
+}
+
+/// The figures that are shown of the response times, with those marked that violate a threshold.
+pub(super) fn latency_figures(report: &Report) -> [Figure; 5] {
+    let violated = |kind| report.threshold_violations.iter().any(|violation| violation.metric == kind);
+    let latency = &report.latency;
+    let figure = |name, value, kind| Figure { name, value, is_violated: violated(kind) };
+    [
+        figure("p50", latency.p50, ThresholdKind::P50Latency),
+        figure("p95", latency.p95, ThresholdKind::P95Latency),
+        figure("p99", latency.p99, ThresholdKind::P99Latency),
+        figure("p999", latency.p999, ThresholdKind::P999Latency),
+        Figure { name: "max", value: latency.max, is_violated: false },
+    ]
+}
+
+/// Whether service times tell something that response times do not: the two differ by more than a
+/// fifth at the 99th percentile.
+pub(super) fn service_differs(report: &Report) -> bool {
+    let (response, service) = (report.latency.p99, report.service.p99);
+    report.latency.count > 0 && response.abs_diff(service) * 5 > response
+}
+
+/// Failures by category, the most frequent first.
+pub(super) fn failures(report: &Report) -> Vec<(&'static str, u64)> {
+    let mut failures: Vec<_> =
+        report.errors.by_category.iter().map(|(category, count)| (category.name(), *count)).collect();
+    failures.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    failures
+}
+
+/// When the run began, to the second: `2026-05-10 07:30:00 UTC`.
+pub(super) fn started(at: SystemTime) -> String {
+    let text = humantime::format_rfc3339_seconds(printable(at)).to_string();
+    text.replace('T', " ").replace('Z', " UTC")
+}
+
+/// The nearest time that has a calendar date of four digits: others make the formatter panic.
+pub(super) fn printable(at: SystemTime) -> SystemTime {
+    const END_OF_9999: Duration = Duration::from_secs(253_402_300_799);
+    let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    SystemTime::UNIX_EPOCH + since.min(END_OF_9999)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Scenario;
+
+    #[test]
+    fn scenarios_read_like_the_design() {
+        let sustained: Scenario = Scenario::sustained().concurrent(50).duration(Duration::from_secs(60)).into();
+        assert_eq!(scenario(&sustained.kind), "Sustained, 50 concurrent, 60s");
+        let probe: Scenario = Scenario::deadlock_probe().into();
+        assert_eq!(scenario(&probe.kind), "DeadlockProbe, 20 concurrent, hang 5s, grace 10s");
+        let cold: Scenario = Scenario::cold_start().into();
+        assert_eq!(scenario(&cold.kind), "ColdStart, 5 starts, the first not counted");
+    }
+
+    #[test]
+    fn times_without_a_calendar_date_do_not_panic() {
+        let day = Duration::from_secs(86_400);
+        assert_eq!(started(SystemTime::UNIX_EPOCH - day), "1970-01-01 00:00:00 UTC");
+        assert_eq!(started(SystemTime::UNIX_EPOCH + day * 9_000_000), "9999-12-31 23:59:59 UTC");
+    }
+}

@@ -1,0 +1,159 @@
+//! `summary.json` and `--json`: the little that a gate, a dashboard or an agent needs of a run.
+
+use std::{io, path::Path};
+
+use schemars::{JsonSchema, schema_for};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{
+    Finding, Report, Severity, Verdict,
+    json::{layout, numbers::finite},
+    phrases::printable,
+};
+use crate::{
+    exit::Exit,
+    mcp::Revision,
+    scenario::ScenarioName,
+    thresholds::ThresholdViolation,
+};
+
+/// What the member `schema` of every summary says.
+pub const SCHEMA: &str = "mcp-loadtest/summary/v1";
+
+/// What came out of one run of mcp-loadtest, in short. Figures are null where nothing was measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "mcp-loadtest summary, version 1")]
+pub struct Summary {
+    /// Names this format and its version.
+    #[schemars(extend("const" = SCHEMA))]
+    pub schema: String,
+    /// The ULID of the run.
+    pub run_id: String,
+    /// Whether every limit held and no bug was found.
+    pub passed: bool,
+    /// The word above everything else.
+    pub verdict: Verdict,
+    /// What the command returns to the shell: 0 passed, 1 failed, 130 interrupted.
+    pub exit_code: u8,
+    /// What was run.
+    pub scenario: ScenarioName,
+    /// The command line or address of the server.
+    pub server: String,
+    /// The MCP revision that was spoken.
+    pub revision: Option<Revision>,
+    /// Calls that were due.
+    pub requests: u64,
+    /// Calls that ended well.
+    pub ok: u64,
+    /// Calls that failed.
+    pub errors: u64,
+    /// The fraction of calls that failed.
+    pub error_rate: Option<f64>,
+    /// Ended calls by the time that load was offered.
+    pub requests_per_sec: f64,
+    /// Median of the response times.
+    pub p50_ms: Option<f64>,
+    /// 95th percentile.
+    pub p95_ms: Option<f64>,
+    /// 99th percentile.
+    pub p99_ms: Option<f64>,
+    /// 99.9th percentile.
+    pub p999_ms: Option<f64>,
+    /// Calls that were never answered.
+    pub deadlock_count: u32,
+    /// Calls that passed the hang threshold.
+    pub hang_count: u32,
+    /// The limits that were not kept.
+    pub threshold_violations: Vec<ThresholdViolation>,
+    /// What was concluded, the gravest first.
+    pub findings: Vec<SummaryFinding>,
+    /// How long all of it took.
+    pub duration_secs: f64,
+    /// When the run began, in UTC as RFC 3339 has it.
+    #[schemars(extend("format" = "date-time"))]
+    pub started_at: String,
+    /// Where the files of the run are.
+    pub run_dir: Option<String>,
+    /// What random choices were derived from.
+    pub seed: u64,
+}
+
+/// A finding without its evidence, which is in `metrics.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SummaryFinding {
+    /// A stable snake_case id.
+    pub id: String,
+    /// How much it matters.
+    pub severity: Severity,
+    /// What was found, in one sentence.
+    pub message: String,
+    /// What to try next.
+    pub hint: Option<String>,
+}
+
+impl From<&Finding> for SummaryFinding {
+    fn from(finding: &Finding) -> Self {
+        Self {
+            id: finding.id.clone(),
+            severity: finding.severity,
+            message: finding.message.clone(),
+            hint: finding.hint.clone(),
+        }
+    }
+}
+
+impl Summary {
+    /// Writes the summary as `summary.json` has it.
+    pub fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        layout::write(self, out)
+    }
+}
+
+/// What a run command returns to the shell. Whoever interrupts a run asks for 130, whatever had
+/// been found by then; `passed` and `verdict` still tell it.
+pub fn exit(report: &Report) -> Exit {
+    match (report.interrupted, report.passed()) {
+        (true, _) => Exit::Interrupted,
+        (false, true) => Exit::Pass,
+        (false, false) => Exit::Fail,
+    }
+}
+
+/// Sums a report up.
+pub fn summary(report: &Report, run_dir: Option<&Path>) -> Summary {
+    let latency = &report.latency;
+    let millis = |time: std::time::Duration| (latency.count > 0).then_some(time.as_nanos() as f64 / 1e6);
+    Summary {
+        schema: SCHEMA.to_owned(),
+        run_id: report.run_id.clone(),
+        passed: report.passed(),
+        verdict: report.verdict,
+        exit_code: exit(report).code(),
+        scenario: report.scenario_kind.name(),
+        server: report.server_info.target.clone(),
+        revision: report.server_info.revision,
+        requests: report.throughput.total_requests,
+        ok: report.throughput.successful_requests,
+        errors: report.errors.total,
+        error_rate: report.error_rate().map(finite),
+        requests_per_sec: finite(report.throughput.requests_per_sec),
+        p50_ms: millis(latency.p50),
+        p95_ms: millis(latency.p95),
+        p99_ms: millis(latency.p99),
+        p999_ms: millis(latency.p999),
+        deadlock_count: report.deadlock_count,
+        hang_count: report.hang_count,
+        threshold_violations: report.threshold_violations.clone(),
+        findings: report.findings.iter().map(SummaryFinding::from).collect(),
+        duration_secs: report.duration.as_secs_f64(),
+        started_at: humantime::format_rfc3339(printable(report.started_at)).to_string(),
+        run_dir: run_dir.map(|path| path.to_string_lossy().into_owned()),
+        seed: report.seed,
+    }
+}
+
+/// `schemas/summary.v1.json`.
+pub fn schema() -> Value {
+    schema_for!(Summary).to_value()
+}

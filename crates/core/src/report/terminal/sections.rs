@@ -1,0 +1,195 @@
+//! What is told of a report, section by section.
+
+use std::time::Duration;
+
+use anstyle::{AnsiColor, Style};
+
+use super::screen::Screen;
+use crate::{
+    display::visible,
+    report::{
+        Finding, LatencyStats, Report, Severity, Verdict,
+        figures::{counted, decimal, grouped, percent, total},
+        meaning::meaning,
+        phrases,
+    },
+    units::format_latency,
+};
+
+fn style_of(verdict: Verdict) -> Style {
+    let color = match verdict {
+        Verdict::Pass => AnsiColor::Green,
+        Verdict::Warning | Verdict::Invalid => AnsiColor::Yellow,
+        Verdict::Fail | Verdict::Critical => AnsiColor::Red,
+    };
+    color.on_default().bold()
+}
+
+fn style_of_finding(severity: Severity) -> Style {
+    match severity {
+        Severity::Info => Style::new().bold(),
+        Severity::Warning => style_of(Verdict::Warning),
+        Severity::Critical => style_of(Verdict::Critical),
+    }
+}
+
+impl Screen<'_> {
+    /// Tells everything, the verdict first and the longest last.
+    pub(super) fn tell(&mut self, report: &Report) {
+        self.head(report);
+        self.meaning(report);
+        self.figures(report);
+        self.tools(report);
+        self.steps(report);
+        self.thresholds(report);
+        self.findings(report);
+    }
+
+    fn head(&mut self, report: &Report) {
+        let reasons = match phrases::reasons(report) {
+            reasons if reasons.is_empty() => "nothing found, no threshold violated".to_owned(),
+            reasons => reasons,
+        };
+        self.labelled(style_of(report.verdict), report.verdict.name(), &reasons);
+        let target = self.foreign(&report.server_info.target);
+        self.field("Server", &target);
+        let facts = phrases::server_facts(&report.server_info);
+        if !facts.is_empty() {
+            let facts = self.foreign(&facts.join(", "));
+            self.field("", &facts);
+        }
+        self.field("Scenario", &phrases::scenario(&report.scenario_kind));
+        let (id, took) = (visible(&report.run_id, 40), format_latency(report.duration));
+        self.field("Run", &format!("{id}, took {took}, seed {}", report.seed));
+    }
+
+    fn meaning(&mut self, report: &Report) {
+        let sentences = meaning(report);
+        if !sentences.is_empty() {
+            self.heading("What this means");
+        }
+        for sentence in sentences.iter().take(self.detail.sentences) {
+            self.indented("  ", sentence);
+        }
+    }
+
+    fn figures(&mut self, report: &Report) {
+        self.blank();
+        self.field("Latency", &latency_line(report));
+        if phrases::service_differs(report) {
+            let [p50, p99] = [report.service.p50, report.service.p99].map(format_latency);
+            self.field("Service", &format!("p50 {p50}, p99 {p99} (from when a call was sent, not due)"));
+        }
+        self.field("Throughput", &throughput_line(report));
+        self.field("Errors", &errors_line(report));
+        if report.hang_count > 0 || report.deadlock_count > 0 {
+            let (hung, silent) = (grouped(report.hang_count.into()), grouped(report.deadlock_count.into()));
+            self.field("Silence", &format!("{hung} passed the hang threshold, {silent} never answered"));
+        }
+        if let Some(told) = process_line(report) {
+            self.field("Process", &told);
+        }
+    }
+
+    /// One tool is told by the figures above.
+    fn tools(&mut self, report: &Report) {
+        if report.tools.len() < 2 || self.detail.rows == 0 {
+            return;
+        }
+        self.blank();
+        self.row("Tool", ["calls", "failed", "p50", "p99", "max"].map(String::from));
+        for tool in report.tools.iter().take(self.detail.rows) {
+            let [p50, p99, max] = times(&tool.latency);
+            let failed = grouped(total(tool.errors.values().copied()));
+            self.row(&tool.name, [grouped(tool.total_requests), failed, p50, p99, max]);
+        }
+        self.more(report.tools.len(), self.detail.rows);
+    }
+
+    fn steps(&mut self, report: &Report) {
+        if report.steps.is_empty() || self.detail.rows == 0 {
+            return;
+        }
+        self.blank();
+        self.row("Step", ["times", "", "p50", "p99", "max"].map(String::from));
+        for step in report.steps.iter().take(self.detail.rows) {
+            let [p50, p99, max] = times(&step.latency);
+            self.row(&step.name, [grouped(step.latency.count), String::new(), p50, p99, max]);
+        }
+        self.more(report.steps.len(), self.detail.rows);
+    }
+
+    fn thresholds(&mut self, report: &Report) {
+        if report.threshold_violations.is_empty() {
+            return;
+        }
+        self.blank();
+        for (at, violation) in report.threshold_violations.iter().enumerate() {
+            let label = if at == 0 { "Violated" } else { "" };
+            let (expected, actual) = (visible(&violation.expected, 20), visible(&violation.actual, 20));
+            let told = format!("{}: expected {expected}, got {actual}", violation.metric);
+            self.labelled(style_of(Verdict::Fail), label, &told);
+        }
+    }
+
+    fn findings(&mut self, report: &Report) {
+        for finding in report.findings.iter().take(self.detail.findings) {
+            self.finding(finding);
+        }
+        self.more(report.findings.len(), self.detail.findings);
+    }
+
+    fn finding(&mut self, finding: &Finding) {
+        self.blank();
+        let style = style_of_finding(finding.severity);
+        self.labelled(style, phrases::severity(finding.severity), &visible(&finding.id, 60));
+        self.indented("  ", &self.foreign(&finding.message));
+        for evidence in finding.evidence.iter().take(self.detail.evidence) {
+            self.indented("  - ", &self.foreign(evidence));
+        }
+        if let Some(hint) = finding.hint.as_ref().filter(|_| self.detail.hints) {
+            self.indented("  hint: ", &self.foreign(hint));
+        }
+    }
+}
+
+fn times(latency: &LatencyStats) -> [String; 3] {
+    let figure = |time: Duration| if latency.count == 0 { "-".into() } else { format_latency(time) };
+    [latency.p50, latency.p99, latency.max].map(figure)
+}
+
+/// A figure that violates a threshold has a mark.
+fn latency_line(report: &Report) -> String {
+    if report.latency.count == 0 {
+        return "no call was measured".into();
+    }
+    let figures = phrases::latency_figures(report);
+    let told = figures.iter().map(|figure| {
+        format!("{} {}{}", figure.name, format_latency(figure.value), if figure.is_violated { "!" } else { "" })
+    });
+    told.collect::<Vec<_>>().join(", ")
+}
+
+fn throughput_line(report: &Report) -> String {
+    let throughput = &report.throughput;
+    let dropped = if report.dropped > 0 { format!(", {} not sent", grouped(report.dropped)) } else { String::new() };
+    let calls = counted(throughput.total_requests, "call");
+    let ok = grouped(throughput.successful_requests);
+    format!("{} calls/s ({calls}, {ok} ok{dropped})", decimal(throughput.requests_per_sec))
+}
+
+fn process_line(report: &Report) -> Option<String> {
+    let process = &report.process;
+    let [first, last, peak] = [process.samples.first()?.rss_mb, process.final_rss_mb, process.peak_rss_mb];
+    let cpu = process.avg_cpu_pct;
+    Some(format!("memory {first:.1} MB -> {last:.1} MB, peak {peak:.1} MB; CPU {cpu:.1}%"))
+}
+
+fn errors_line(report: &Report) -> String {
+    let Some(rate) = report.error_rate().filter(|_| report.errors.total > 0) else {
+        return "none".into();
+    };
+    let kinds: Vec<String> =
+        phrases::failures(report).iter().map(|(name, count)| format!("{} {name}", grouped(*count))).collect();
+    format!("{} ({}): {}", grouped(report.errors.total), percent(rate), kinds.join(", "))
+}

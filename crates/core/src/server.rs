@@ -1,0 +1,192 @@
+//! The server under test: how it is started or reached, and how long we wait for it.
+
+mod builder;
+mod choices;
+
+use std::{
+    collections::BTreeMap,
+    fmt::{self, Write as _},
+    path::PathBuf,
+    time::Duration,
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::units::as_text;
+
+pub use builder::{Reached, ServerBuilder, Started};
+pub use choices::{InheritEnv, ProtocolChoice};
+
+/// How long a server may take to answer `initialize`. Real servers that are fetched by `npx` or
+/// `uvx` need 10 to 22 seconds on their first start.
+pub const STARTUP_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long a server may take to end by itself before it is killed.
+pub const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// One MCP server. Made by [`Server::stdio`] or [`Server::http`], or read from a configuration.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Server {
+    /// The program to start; empty when the server is reached by address.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub command: String,
+    /// The arguments of the program.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub args: Vec<String>,
+    /// Environment variables set for the program, on top of those it inherits.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
+    /// The directory the program is started in; ours when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub working_dir: Option<PathBuf>,
+    /// How messages travel.
+    pub transport: Transport,
+    /// How long to wait for the answer to `initialize`.
+    #[serde(with = "as_text", default = "startup_timeout")]
+    pub startup_timeout: Duration,
+    /// How long to wait for the program to end by itself before it is killed.
+    #[serde(with = "as_text", default = "shutdown_timeout")]
+    pub shutdown_timeout: Duration,
+    /// Which revision of MCP to speak.
+    #[serde(default)]
+    pub protocol: ProtocolChoice,
+    /// Which of our own environment variables the program sees.
+    #[serde(default)]
+    pub inherit_env: InheritEnv,
+}
+
+fn startup_timeout() -> Duration {
+    STARTUP_TIMEOUT
+}
+
+fn shutdown_timeout() -> Duration {
+    SHUTDOWN_TIMEOUT
+}
+
+/// How messages travel between us and the server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Transport {
+    /// One JSON message per line over the pipes of a child process.
+    Stdio,
+    /// Streamable HTTP.
+    Http {
+        /// The address of the MCP endpoint.
+        url: String,
+        /// Headers sent with every request.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        headers: BTreeMap<String, String>,
+    },
+    /// The HTTP+SSE transport of 2024-11-05. Not built yet.
+    Sse {
+        /// The address of the event stream.
+        url: String,
+        /// Headers sent with every request.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        headers: BTreeMap<String, String>,
+    },
+    /// WebSocket frames. Not built yet.
+    #[serde(rename = "ws")]
+    WebSocket {
+        /// The address of the socket.
+        url: String,
+    },
+}
+
+impl Transport {
+    /// The words of the transports that this version cannot speak yet.
+    pub const PLANNED: &[&str] = &["sse", "ws"];
+
+    /// The word used in configurations and reports.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Stdio => "stdio",
+            Self::Http { .. } => "http",
+            Self::Sse { .. } => "sse",
+            Self::WebSocket { .. } => "ws",
+        }
+    }
+
+    /// The address, unless we start the server ourselves.
+    pub fn url(&self) -> Option<&str> {
+        match self {
+            Self::Stdio => None,
+            Self::Http { url, .. } | Self::Sse { url, .. } | Self::WebSocket { url } => Some(url),
+        }
+    }
+}
+
+/// The command line or the address, without what may be secret: environment, headers, credentials
+/// and query. Arguments are shown.
+impl fmt::Display for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(url) = self.transport.url() {
+            return f.write_str(&public_url(url));
+        }
+        f.write_str(&shell_word(&self.command))?;
+        self.args.iter().try_for_each(|arg| write!(f, " {}", shell_word(arg)))
+    }
+}
+
+fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./:=@,+%\\".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    let mut quoted = String::from("'");
+    for c in word.chars() {
+        let _ = if c == '\'' { quoted.write_str("'\\''") } else { quoted.write_char(c) };
+    }
+    quoted.push('\'');
+    quoted
+}
+
+fn public_url(url: &str) -> String {
+    let (address, query) = match url.find(['?', '#']) {
+        Some(at) => (&url[..at], "?…"),
+        None => (url, ""),
+    };
+    let Some((scheme, rest)) = address.split_once("://") else {
+        return format!("{address}{query}");
+    };
+    let host_ends = rest.find('/').unwrap_or(rest.len());
+    let host_begins = rest[..host_ends].rfind('@').map_or(0, |at| at + 1);
+    format!("{scheme}://{}{query}", &rest[host_begins..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mcp::revision::Revision;
+    use serde_json::json;
+
+    #[test]
+    fn a_server_reads_back_from_json() {
+        let server = Server::http("https://h/mcp")
+            .header("X", "1")
+            .protocol(Revision::V2025_06_18)
+            .shutdown_timeout(Duration::from_millis(1500))
+            .build();
+        let json = serde_json::to_value(&server).unwrap();
+        assert_eq!(json["protocol"], "2025-06-18");
+        assert_eq!(
+            json["transport"],
+            json!({"type": "http", "url": "https://h/mcp", "headers": {"X": "1"}})
+        );
+        assert_eq!(serde_json::from_value::<Server>(json).unwrap(), server);
+        let short: Server =
+            serde_json::from_value(json!({"command": "x", "transport": {"type": "stdio"}}))
+                .unwrap();
+        assert_eq!(short, Server::stdio("x").build());
+    }
+
+    #[test]
+    fn what_is_shown_holds_no_credentials() {
+        let server =
+            Server::http("https://me:secret@h:8080/mcp?key=secret").header("A", "secret").build();
+        assert_eq!(server.to_string(), "https://h:8080/mcp?…");
+        let server = Server::stdio("my server").args(["", "it's", "-x"]).env("T", "secret").build();
+        assert_eq!(server.to_string(), r"'my server' '' 'it'\''s' -x");
+    }
+}

@@ -1,0 +1,370 @@
+//! The limits that decide whether a run passes, and the judgement itself.
+//!
+//! The fields are plain values so that a test may write `Thresholds { error_rate: 0.01,
+//! ..Default::default() }`; what is not limited holds [`NO_TIME_LIMIT`] or [`NO_LIMIT`].
+
+use std::{fmt, time::Duration};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    config::DurationText,
+    units::{as_text, format_duration},
+};
+
+/// The value of a latency that is not limited.
+pub const NO_TIME_LIMIT: Duration = Duration::MAX;
+
+/// The value of a rate or a size that is not limited.
+pub const NO_LIMIT: f64 = f64::INFINITY;
+
+/// What a run must keep to. A limit that could not be judged for want of samples is violated.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Thresholds {
+    /// Half of the calls must answer within this time. Default: no limit.
+    #[serde(with = "as_text", skip_serializing_if = "is_unlimited_time")]
+    #[schemars(with = "DurationText")]
+    pub p50_latency: Duration,
+    /// 95 of 100 calls must answer within this time. Default: no limit.
+    #[serde(with = "as_text", skip_serializing_if = "is_unlimited_time")]
+    #[schemars(with = "DurationText")]
+    pub p95_latency: Duration,
+    /// 99 of 100 calls must answer within this time. Default: no limit.
+    #[serde(with = "as_text", skip_serializing_if = "is_unlimited_time")]
+    #[schemars(with = "DurationText")]
+    pub p99_latency: Duration,
+    /// 999 of 1000 calls must answer within this time. Default: no limit.
+    #[serde(with = "as_text", skip_serializing_if = "is_unlimited_time")]
+    #[schemars(with = "DurationText")]
+    pub p999_latency: Duration,
+    /// The fraction of calls that may fail; 0.01 means 1 %. Default: no limit.
+    #[serde(skip_serializing_if = "is_unlimited")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub error_rate: f64,
+    /// A call without an answer for this long hangs. Default: `5s`.
+    #[serde(with = "as_text")]
+    #[schemars(with = "DurationText")]
+    pub hang_timeout: Duration,
+    /// How much longer a hanging call may take before it counts as deadlocked. Default: `10s`.
+    #[serde(with = "as_text")]
+    #[schemars(with = "DurationText")]
+    pub grace_period: Duration,
+    /// The resident memory of a started server may grow by this many MB during the run. Default:
+    /// no limit.
+    #[serde(skip_serializing_if = "is_unlimited")]
+    #[schemars(range(min = 0.0))]
+    pub memory_growth_mb: f64,
+}
+
+fn is_unlimited_time(limit: &Duration) -> bool {
+    *limit == NO_TIME_LIMIT
+}
+
+fn is_unlimited(limit: &f64) -> bool {
+    *limit == NO_LIMIT
+}
+
+impl Default for Thresholds {
+    fn default() -> Self {
+        Self {
+            p50_latency: NO_TIME_LIMIT,
+            p95_latency: NO_TIME_LIMIT,
+            p99_latency: NO_TIME_LIMIT,
+            p999_latency: NO_TIME_LIMIT,
+            error_rate: NO_LIMIT,
+            hang_timeout: Duration::from_secs(5),
+            grace_period: Duration::from_secs(10),
+            memory_growth_mb: NO_LIMIT,
+        }
+    }
+}
+
+/// What a limit is about. The slug is the name of the field in [`Thresholds`].
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum ThresholdKind {
+    /// The median latency.
+    P50Latency,
+    /// The 95th percentile of latency.
+    P95Latency,
+    /// The 99th percentile of latency.
+    P99Latency,
+    /// The 99.9th percentile of latency.
+    P999Latency,
+    /// The fraction of calls that failed.
+    ErrorRate,
+    /// The growth of the server's resident memory.
+    MemoryGrowthMb,
+}
+
+impl ThresholdKind {
+    /// The word used in every output.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::P50Latency => "p50_latency",
+            Self::P95Latency => "p95_latency",
+            Self::P99Latency => "p99_latency",
+            Self::P999Latency => "p999_latency",
+            Self::ErrorRate => "error_rate",
+            Self::MemoryGrowthMb => "memory_growth_mb",
+        }
+    }
+}
+
+impl fmt::Display for ThresholdKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A limit that was not kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ThresholdViolation {
+    /// Which limit.
+    pub metric: ThresholdKind,
+    /// What was asked for, such as `<=100ms`.
+    pub expected: String,
+    /// What was measured, such as `123.4ms`, or [`NO_SAMPLES`].
+    pub actual: String,
+}
+
+/// What a violation says when there was nothing to judge.
+pub const NO_SAMPLES: &str = "no samples";
+
+/// What was measured; absent where there were no samples.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Measured {
+    /// The median latency.
+    pub p50_latency: Option<Duration>,
+    /// The 95th percentile of latency.
+    pub p95_latency: Option<Duration>,
+    /// The 99th percentile of latency.
+    pub p99_latency: Option<Duration>,
+    /// The 99.9th percentile of latency.
+    pub p999_latency: Option<Duration>,
+    /// The fraction of calls that failed.
+    pub error_rate: Option<f64>,
+    /// The growth of the server's resident memory, in MB.
+    pub memory_growth_mb: Option<f64>,
+}
+
+impl Thresholds {
+    /// The limits that were not kept, in the order of the fields. None means that the run passes.
+    ///
+    /// ```
+    /// # use mcp_loadtest_core::thresholds::{Measured, Thresholds};
+    /// let limits = Thresholds { error_rate: 0.01, ..Default::default() };
+    /// assert!(limits.evaluate(&Measured { error_rate: Some(0.002), ..Default::default() }).is_empty());
+    /// assert_eq!(limits.evaluate(&Measured::default())[0].actual, "no samples");
+    /// ```
+    pub fn evaluate(&self, measured: &Measured) -> Vec<ThresholdViolation> {
+        use ThresholdKind::{
+            ErrorRate, MemoryGrowthMb, P50Latency, P95Latency, P99Latency, P999Latency,
+        };
+        let latencies = [
+            (P50Latency, self.p50_latency, measured.p50_latency),
+            (P95Latency, self.p95_latency, measured.p95_latency),
+            (P99Latency, self.p99_latency, measured.p99_latency),
+            (P999Latency, self.p999_latency, measured.p999_latency),
+        ];
+        let times = latencies.into_iter().filter_map(|(metric, limit, actual)| {
+            judge(metric, limit, actual, NO_TIME_LIMIT, format_duration, short_time)
+        });
+        let rate = judge(
+            ErrorRate,
+            self.error_rate,
+            number(measured.error_rate),
+            NO_LIMIT,
+            exact_percent,
+            short_percent,
+        );
+        let growth = number(measured.memory_growth_mb);
+        let memory =
+            judge(MemoryGrowthMb, self.memory_growth_mb, growth, NO_LIMIT, exact_mb, short_mb);
+        times.chain(rate).chain(memory).collect()
+    }
+}
+
+/// A rate of nothing (0 / 0) is no sample.
+fn number(measured: Option<f64>) -> Option<f64> {
+    measured.filter(|value| !value.is_nan())
+}
+
+/// Compares one value with its limit. The short form of the value is shown unless it would read as
+/// if the limit had been kept (`<=100ms`, `100.0ms`).
+fn judge<T: PartialOrd + Copy>(
+    metric: ThresholdKind,
+    limit: T,
+    actual: Option<T>,
+    unlimited: T,
+    exact: fn(T) -> String,
+    short: fn(T) -> (String, T),
+) -> Option<ThresholdViolation> {
+    if limit == unlimited || actual.is_some_and(|actual| actual <= limit) {
+        return None;
+    }
+    let actual = match actual {
+        None => NO_SAMPLES.to_owned(),
+        Some(actual) => match short(actual) {
+            (text, shown) if shown > limit => text,
+            _ => exact(actual),
+        },
+    };
+    Some(ThresholdViolation { metric, expected: format!("<={}", exact(limit)), actual })
+}
+
+/// A time to one decimal of its unit, and the value that this text stands for.
+fn short_time(time: Duration) -> (String, Duration) {
+    let (unit, nanos) = match time.as_nanos() {
+        n if n < 1_000_000 => ("us", 1e3),
+        n if n < 1_000_000_000 => ("ms", 1e6),
+        _ => ("s", 1e9),
+    };
+    let tenths = (time.as_nanos() as f64 / nanos * 10.0).round();
+    let shown = Duration::from_nanos((tenths / 10.0 * nanos).round() as u64);
+    (format!("{:.1}{unit}", tenths / 10.0), shown)
+}
+
+fn exact_percent(rate: f64) -> String {
+    // Rounding drops what the multiplication adds: 0.07 * 100 is 7.000000000000001.
+    format!("{}%", (rate * 100.0 * 1e9).round() / 1e9)
+}
+
+fn short_percent(rate: f64) -> (String, f64) {
+    let hundredths = (rate * 10_000.0).round();
+    (format!("{:.2}%", hundredths / 100.0), hundredths / 10_000.0)
+}
+
+fn exact_mb(size: f64) -> String {
+    format!("{size}MB")
+}
+
+fn short_mb(size: f64) -> (String, f64) {
+    let tenths = (size * 10.0).round();
+    (format!("{:.1}MB", tenths / 10.0), tenths / 10.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn texts(limits: &Thresholds, measured: &Measured) -> Vec<(String, String, String)> {
+        let violations = limits.evaluate(measured);
+        violations.into_iter().map(|v| (v.metric.to_string(), v.expected, v.actual)).collect()
+    }
+
+    fn text(metric: &str, expected: &str, actual: &str) -> (String, String, String) {
+        (metric.into(), expected.into(), actual.into())
+    }
+
+    #[test]
+    fn the_example_of_the_design_compiles() {
+        let limits = Thresholds {
+            p99_latency: Duration::from_millis(500),
+            error_rate: 0.01,
+            hang_timeout: Duration::from_secs(5),
+            ..Default::default()
+        };
+        let json = serde_json::to_value(&limits).unwrap();
+        assert_eq!(
+            json,
+            serde_json::json!({"p99_latency": "500ms", "error_rate": 0.01, "hang_timeout": "5s", "grace_period": "10s"})
+        );
+        assert_eq!(serde_json::from_value::<Thresholds>(json).unwrap(), limits);
+        assert_eq!(serde_json::from_str::<Thresholds>("{}").unwrap(), Thresholds::default());
+    }
+
+    #[test]
+    fn violations_read_like_the_design() {
+        let limits = Thresholds {
+            p50_latency: Duration::from_millis(100),
+            p99_latency: Duration::from_millis(100),
+            error_rate: 0.01,
+            memory_growth_mb: 50.0,
+            ..Default::default()
+        };
+        let measured = Measured {
+            p50_latency: Some(Duration::from_millis(100)),
+            p99_latency: Some(Duration::from_micros(123_400)),
+            error_rate: Some(0.0234),
+            memory_growth_mb: Some(61.23),
+            ..Default::default()
+        };
+        assert_eq!(
+            texts(&limits, &measured),
+            [
+                text("p99_latency", "<=100ms", "123.4ms"),
+                text("error_rate", "<=1%", "2.34%"),
+                text("memory_growth_mb", "<=50MB", "61.2MB"),
+            ]
+        );
+    }
+
+    #[test]
+    fn rounding_never_hides_the_violation() {
+        let limits = Thresholds {
+            p99_latency: Duration::from_millis(100),
+            error_rate: 0.07,
+            ..Default::default()
+        };
+        let measured = Measured {
+            p99_latency: Some(Duration::from_nanos(100_000_001)),
+            error_rate: Some(0.070_001),
+            ..Default::default()
+        };
+        assert_eq!(
+            texts(&limits, &measured),
+            [text("p99_latency", "<=100ms", "100ms1ns"), text("error_rate", "<=7%", "7.0001%")]
+        );
+    }
+
+    #[test]
+    fn a_limit_without_samples_is_violated() {
+        let limits = Thresholds {
+            p95_latency: Duration::from_secs(1),
+            error_rate: 0.0,
+            ..Default::default()
+        };
+        let measured = Measured { error_rate: Some(f64::NAN), ..Default::default() };
+        assert_eq!(
+            texts(&limits, &measured),
+            [text("p95_latency", "<=1s", NO_SAMPLES), text("error_rate", "<=0%", NO_SAMPLES)]
+        );
+        assert_eq!(Thresholds::default().evaluate(&Measured::default()), []);
+    }
+
+    #[test]
+    fn slugs_are_the_names_of_the_fields() {
+        let json = serde_json::to_value(Thresholds {
+            p50_latency: Duration::ZERO,
+            p95_latency: Duration::ZERO,
+            p99_latency: Duration::ZERO,
+            p999_latency: Duration::ZERO,
+            error_rate: 0.0,
+            memory_growth_mb: 0.0,
+            ..Default::default()
+        })
+        .unwrap();
+        for violation in serde_json::from_value::<Thresholds>(json.clone())
+            .unwrap()
+            .evaluate(&Measured::default())
+        {
+            assert_eq!(serde_json::to_value(violation.metric).unwrap(), violation.metric.as_str());
+            assert!(json.get(violation.metric.as_str()).is_some(), "{}", violation.metric);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_violation_is_found_exactly_when_the_limit_is_exceeded(limit in 0_u64..10_000_000_000, actual in 0_u64..10_000_000_000) {
+            let limits = Thresholds { p50_latency: Duration::from_nanos(limit), ..Default::default() };
+            let measured = Measured { p50_latency: Some(Duration::from_nanos(actual)), ..Default::default() };
+            prop_assert_eq!(limits.evaluate(&measured).is_empty(), actual <= limit);
+        }
+    }
+}

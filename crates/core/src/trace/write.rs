@@ -1,0 +1,175 @@
+//! Events to trace lines.
+
+use std::time::Duration;
+
+use super::RESULT_LIMIT;
+use crate::event::{Call, Event, Phase, ProcessSample};
+
+/// Appends one line, with its end.
+pub fn append(event: &Event<'_>, out: &mut Vec<u8>) {
+    match event {
+        Event::Request { call, params } => {
+            open(out, call.started, "request");
+            append_call(call, out);
+            out.extend_from_slice(b",\"params\":");
+            append_raw(params, out);
+        }
+        Event::Response { call, at, result } => {
+            open(out, *at, "response");
+            append_call(call, out);
+            append_duration(at.saturating_sub(call.started), out);
+            append_result(result, out);
+        }
+        Event::Error { call, at, failure } => {
+            open(out, *at, "error");
+            append_call(call, out);
+            append_duration(at.saturating_sub(call.started), out);
+            out.extend_from_slice(b",\"error\":{\"category\":\"");
+            out.extend_from_slice(failure.category.name().as_bytes());
+            out.extend_from_slice(b"\",\"message\":");
+            append_text(&failure.message, out);
+            if let Some(code) = failure.code {
+                out.extend_from_slice(b",\"code\":");
+                out.extend_from_slice(itoa::Buffer::new().format(code).as_bytes());
+            }
+            out.push(b'}');
+        }
+        Event::Hang { call, at } => {
+            open(out, *at, "hang");
+            append_call(call, out);
+            append_duration(at.saturating_sub(call.started), out);
+        }
+        Event::Deadlock { call, at, diagnosis, evidence } => {
+            open(out, *at, "deadlock");
+            append_call(call, out);
+            append_duration(at.saturating_sub(call.started), out);
+            out.extend_from_slice(b",\"diagnosis\":");
+            append_json(diagnosis, out);
+            out.extend_from_slice(b",\"evidence\":");
+            append_text(evidence, out);
+        }
+        Event::Process(sample) => append_process(sample, out),
+        Event::Scenario { at, name, detail, took } => {
+            open(out, *at, "scenario_event");
+            out.extend_from_slice(b",\"name\":");
+            append_text(name, out);
+            out.extend_from_slice(b",\"detail\":");
+            append_text(detail, out);
+            if let Some(took) = took {
+                append_duration(*took, out);
+            }
+        }
+    }
+    out.extend_from_slice(b"}\n");
+}
+
+fn append_process(sample: &ProcessSample, out: &mut Vec<u8>) {
+    open(out, sample.at, "process_sample");
+    out.extend_from_slice(b",\"rss_mb\":");
+    append_json(&sample.rss_mb, out);
+    out.extend_from_slice(b",\"cpu_pct\":");
+    append_json(&sample.cpu_pct, out);
+    out.extend_from_slice(b",\"threads\":");
+    append_json(&sample.threads, out);
+    out.extend_from_slice(b",\"open_files\":");
+    append_json(&sample.open_files, out);
+}
+
+fn open(out: &mut Vec<u8>, at: Duration, kind: &str) {
+    out.extend_from_slice(b"{\"ts\":");
+    append_seconds(at, out);
+    out.extend_from_slice(b",\"kind\":\"");
+    out.extend_from_slice(kind.as_bytes());
+    out.push(b'"');
+}
+
+fn append_call(call: &Call<'_>, out: &mut Vec<u8>) {
+    let mut digits = itoa::Buffer::new();
+    out.extend_from_slice(b",\"request_id\":");
+    out.extend_from_slice(digits.format(call.request_id).as_bytes());
+    out.extend_from_slice(b",\"session\":");
+    out.extend_from_slice(digits.format(call.session).as_bytes());
+    out.extend_from_slice(b",\"worker\":");
+    out.extend_from_slice(digits.format(call.worker).as_bytes());
+    out.extend_from_slice(match call.phase {
+        Phase::Setup => b",\"phase\":\"setup\"".as_slice(),
+        Phase::Warmup => b",\"phase\":\"warmup\"",
+        Phase::Load => b",\"phase\":\"load\"",
+        Phase::Control => b",\"phase\":\"control\"",
+    });
+    out.extend_from_slice(b",\"method\":");
+    append_text(&call.method, out);
+    if let Some(tool) = &call.tool {
+        out.extend_from_slice(b",\"tool\":");
+        append_text(tool, out);
+    }
+    out.extend_from_slice(b",\"intended_ts\":");
+    append_seconds(call.intended, out);
+}
+
+fn append_duration(duration: Duration, out: &mut Vec<u8>) {
+    out.extend_from_slice(b",\"duration_ms\":");
+    let nanos = duration.as_nanos() as u64;
+    append_decimal(nanos / 1_000_000, nanos % 1_000_000, 6, out);
+}
+
+fn append_seconds(at: Duration, out: &mut Vec<u8>) {
+    append_decimal(at.as_secs(), u64::from(at.subsec_nanos()), 9, out);
+}
+
+/// `whole.fraction` with `width` digits after the point.
+fn append_decimal(whole: u64, fraction: u64, width: usize, out: &mut Vec<u8>) {
+    let mut digits = itoa::Buffer::new();
+    out.extend_from_slice(digits.format(whole).as_bytes());
+    out.push(b'.');
+    let fraction = digits.format(fraction).as_bytes();
+    out.extend_from_slice(&b"000000000"[..width - fraction.len()]);
+    out.extend_from_slice(fraction);
+}
+
+/// The result as it came, or its beginning as text when it is long.
+fn append_result(result: &[u8], out: &mut Vec<u8>) {
+    if result.len() <= RESULT_LIMIT {
+        out.extend_from_slice(b",\"result\":");
+        append_raw(result, out);
+        return;
+    }
+    out.extend_from_slice(b",\"result\":");
+    append_text(&String::from_utf8_lossy(&result[..RESULT_LIMIT]), out);
+    out.extend_from_slice(b",\"result_bytes\":");
+    out.extend_from_slice(itoa::Buffer::new().format(result.len()).as_bytes());
+}
+
+/// JSON from the wire. It was checked; only its line ends would break the line format, and outside
+/// strings those are white space.
+fn append_raw(raw: &[u8], out: &mut Vec<u8>) {
+    if raw.is_empty() {
+        out.extend_from_slice(b"null");
+        return;
+    }
+    let start = out.len();
+    out.extend_from_slice(raw);
+    if memchr::memchr2(b'\n', b'\r', raw).is_some() {
+        for byte in &mut out[start..] {
+            if matches!(byte, b'\n' | b'\r') {
+                *byte = b' ';
+            }
+        }
+    }
+}
+
+/// A JSON string. Plain text, which is nearly all of it, is copied as it is.
+fn append_text(text: &str, out: &mut Vec<u8>) {
+    let plain = text.bytes().all(|byte| byte >= 0x20 && byte != b'"' && byte != b'\\');
+    if plain {
+        out.push(b'"');
+        out.extend_from_slice(text.as_bytes());
+        out.push(b'"');
+    } else {
+        append_json(text, out);
+    }
+}
+
+fn append_json(value: &(impl serde::Serialize + ?Sized), out: &mut Vec<u8>) {
+    serde_json::to_writer(out, value).expect("writing to memory cannot fail");
+}

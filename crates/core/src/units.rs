@@ -1,0 +1,234 @@
+//! Quantities as people write them: `"60s"`, `"1m30s"`, `"500ms"`, `"10KB"`, and back again.
+
+use std::{
+    fmt::Write as _,
+    time::{Duration, SystemTime},
+};
+
+use thiserror::Error;
+
+use crate::hint::Hint;
+
+/// Why a quantity could not be read.
+#[derive(Debug, Error, Clone, PartialEq, Eq)]
+pub enum UnitError {
+    /// Nothing was written.
+    #[error("the {what} is empty")]
+    Empty {
+        /// `duration` or `size`.
+        what: &'static str,
+    },
+    /// A number without a unit, or a unit that does not exist.
+    #[error("`{text}` is not a {what}: `{unit}` is not one of its units")]
+    Unit {
+        /// `duration` or `size`.
+        what: &'static str,
+        /// What was written.
+        text: String,
+        /// The part that was not understood.
+        unit: String,
+    },
+    /// The number itself cannot be read or is too large.
+    #[error("`{text}` is not a {what}: the number cannot be read")]
+    Number {
+        /// `duration` or `size`.
+        what: &'static str,
+        /// What was written.
+        text: String,
+    },
+}
+
+impl Hint for UnitError {
+    fn hint(&self) -> Option<String> {
+        let what = match self {
+            Self::Empty { what } | Self::Unit { what, .. } | Self::Number { what, .. } => *what,
+        };
+        Some(match what {
+            "size" => "write a number and a unit, for example `512B`, `10KB` or `16MiB`".into(),
+            _ => "write numbers with units, for example `500ms`, `60s`, `1m30s` or `2h`".into(),
+        })
+    }
+}
+
+const DURATION_UNITS: &[(&str, f64)] =
+    &[("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9), ("m", 60e9), ("h", 3600e9)];
+
+const SIZE_UNITS: &[(&str, f64)] = &[
+    ("B", 1.0),
+    ("KB", 1e3),
+    ("MB", 1e6),
+    ("GB", 1e9),
+    ("KiB", 1024.0),
+    ("MiB", 1_048_576.0),
+    ("GiB", 1_073_741_824.0),
+];
+
+/// Reads a duration such as `250ms`, `1.5s` or `1m30s`.
+pub fn parse_duration(text: &str) -> Result<Duration, UnitError> {
+    let nanos = parse_sum("duration", text, DURATION_UNITS)?;
+    Ok(Duration::from_nanos(nanos))
+}
+
+/// Reads a size in bytes such as `512B`, `10KB` or `16MiB`.
+pub fn parse_size(text: &str) -> Result<u64, UnitError> {
+    parse_sum("size", text, SIZE_UNITS)
+}
+
+/// Sums up a run of `number unit` pairs. A lone `0` needs no unit.
+fn parse_sum(what: &'static str, text: &str, units: &[(&str, f64)]) -> Result<u64, UnitError> {
+    let trimmed = text.trim();
+    if trimmed.is_empty() {
+        return Err(UnitError::Empty { what });
+    }
+    if trimmed == "0" {
+        return Ok(0);
+    }
+    let mut rest = trimmed;
+    let mut total = 0.0_f64;
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+        let number: f64 = rest[..digits]
+            .parse()
+            .map_err(|_| UnitError::Number { what, text: text.to_owned() })?;
+        rest = rest[digits..].trim_start();
+        let end = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
+        let unit = rest[..end].trim();
+        let factor = units.iter().find(|(name, _)| *name == unit).map(|(_, factor)| *factor);
+        let factor = factor.ok_or_else(|| UnitError::Unit {
+            what,
+            text: text.to_owned(),
+            unit: unit.to_owned(),
+        })?;
+        total += number * factor;
+        rest = rest[end..].trim_start();
+    }
+    if !total.is_finite() || total >= u64::MAX as f64 {
+        return Err(UnitError::Number { what, text: text.to_owned() });
+    }
+    Ok(total.round() as u64)
+}
+
+/// Writes a duration so that [`parse_duration`] reads the same value back: `1m30s`, `250ms`.
+pub fn format_duration(duration: Duration) -> String {
+    if duration.is_zero() {
+        return "0s".into();
+    }
+    let mut left = duration.as_nanos();
+    let mut text = String::new();
+    for (unit, size) in
+        [("h", 3_600_000_000_000), ("m", 60_000_000_000), ("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)]
+    {
+        if left >= size {
+            let _ = write!(text, "{}{unit}", left / size);
+            left %= size;
+        }
+    }
+    text
+}
+
+/// Writes a measured time for people: at least three figures, and the unit that fits.
+///
+/// ```
+/// # use mcp_loadtest_core::units::format_latency;
+/// # use std::time::Duration;
+/// assert_eq!(format_latency(Duration::from_micros(123_400)), "123.4ms");
+/// assert_eq!(format_latency(Duration::from_micros(1_234)), "1.23ms");
+/// ```
+pub fn format_latency(duration: Duration) -> String {
+    let nanos = duration.as_nanos() as f64;
+    // The bounds lie half a figure below the unit, so that 999.96 ms is 1.00 s and not 1000.0 ms.
+    let (value, unit) = match nanos {
+        n if n < 1e3 => return format!("{n}ns"),
+        n if n < 999.95e3 => (n / 1e3, "µs"),
+        n if n < 999.95e6 => (n / 1e6, "ms"),
+        n if n < 599.95e9 => (n / 1e9, "s"),
+        n => (n / 60e9, "min"),
+    };
+    let decimals = if value >= 9.995 { 1 } else { 2 };
+    format!("{value:.decimals$}{unit}")
+}
+
+/// Writes a moment as RFC 3339 in UTC, to the second.
+pub fn format_utc(at: SystemTime) -> String {
+    humantime::format_rfc3339_seconds(at).to_string()
+}
+
+/// Serde form of a [`Duration`] as text with units, for everything that a person writes.
+pub mod as_text {
+    use super::{Duration, format_duration, parse_duration};
+    use crate::hint::Hint as _;
+    use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
+
+    /// Writes the duration with units.
+    pub fn serialize<S: Serializer>(duration: &Duration, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&format_duration(*duration))
+    }
+
+    /// Reads the duration with units.
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+        let text = String::deserialize(from)?;
+        parse_duration(&text).map_err(|error| {
+            D::Error::custom(match error.hint() {
+                Some(hint) => format!("{error}; {hint}"),
+                None => error.to_string(),
+            })
+        })
+    }
+}
+
+/// The same for an optional duration.
+pub mod as_text_option {
+    use super::{Duration, as_text, format_duration};
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    /// Writes the duration with units, or nothing.
+    pub fn serialize<S: Serializer>(duration: &Option<Duration>, to: S) -> Result<S::Ok, S::Error> {
+        match duration {
+            Some(duration) => to.serialize_some(&format_duration(*duration)),
+            None => to.serialize_none(),
+        }
+    }
+
+    /// Reads the duration with units, or nothing.
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
+        #[derive(Deserialize)]
+        struct Text(#[serde(with = "as_text")] Duration);
+        Ok(Option::<Text>::deserialize(from)?.map(|Text(duration)| duration))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn reads_what_the_seed_writes() {
+        for (text, millis) in [("60s", 60_000), ("500ms", 500), ("1m30s", 90_000), ("1.5s", 1_500), ("2h", 7_200_000), ("0", 0)] {
+            assert_eq!(parse_duration(text), Ok(Duration::from_millis(millis)), "{text}");
+        }
+        assert_eq!(parse_size("10KB"), Ok(10_000));
+        assert_eq!(parse_size("16MiB"), Ok(16 << 20));
+    }
+
+    #[test]
+    fn refuses_what_has_no_unit_or_no_number() {
+        for text in ["", "5", "5 parsecs", "s", "-1s", "1e9s", "99999999999999h"] {
+            assert!(parse_duration(text).is_err(), "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn formatted_durations_read_back(nanos in 0_u64..1_000_000_000_000) {
+            let duration = Duration::from_nanos(nanos);
+            prop_assert_eq!(parse_duration(&format_duration(duration)), Ok(duration));
+        }
+
+        #[test]
+        fn no_text_panics(text in "\\PC{0,24}") {
+            let _ = parse_duration(&text);
+            let _ = parse_size(&text);
+        }
+    }
+}

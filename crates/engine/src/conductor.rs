@@ -1,0 +1,160 @@
+//! Carries a run out, from the first byte to the report.
+
+use std::{rc::Rc, time::Duration};
+
+use mcp_loadtest_core::{
+    event::note,
+    mcp::Revision,
+    report::{RunInfo, ServerInfo},
+    server::{ProtocolChoice, Server},
+    tally::Tally,
+};
+use mcp_loadtest_wire::session::{Hello, Options, Session, ToolListing, find_revision};
+use tokio::task::LocalSet;
+
+use crate::{
+    context::{Blueprint, Context},
+    error::RunError,
+    plan::Plan,
+    sampler::keep_sampling,
+    scenario::{self, Stage},
+    wall_clock::Identity,
+};
+
+/// Name of the note that lets a trace tell whose it is.
+pub(crate) const RUN_STARTED: &str = "run_started";
+/// Name of the note that says who was tested.
+pub(crate) const SERVER_INFO: &str = "server_info";
+/// Name of the note that says which calls are made.
+pub(crate) const PLANNED_CALL: &str = "planned_call";
+/// Name of the note that closes a trace.
+pub(crate) const RUN_FINISHED: &str = "run_finished";
+
+/// Runs a future that uses `spawn_local`, in a runtime of its own on this thread.
+pub(crate) fn on_local_runtime<T>(future: impl Future<Output = T>) -> Result<T, RunError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| RunError::Internal(error.to_string()))?;
+    let local = LocalSet::new();
+    Ok(local.block_on(&runtime, future))
+}
+
+/// What a run leaves behind in memory.
+pub(crate) struct Conducted {
+    pub(crate) tally: Tally,
+    pub(crate) server_info: ServerInfo,
+    pub(crate) duration: Duration,
+}
+
+/// Carries the scenario out on this thread.
+pub(crate) fn conduct(blueprint: Blueprint, identity: &Identity) -> Result<Conducted, RunError> {
+    on_local_runtime(async {
+        let context = Context::new(blueprint, Revision::NEWEST_LEGACY, 0);
+        let context = started(context, identity);
+        let recorder = context.recorder.clone();
+        let running = perform(context);
+        tokio::select! {
+            conducted = running => conducted,
+            () = recorder.keep_flushing() => Err(RunError::Internal("the recorder ended".into())),
+        }
+    })?
+}
+
+fn started(context: Context, identity: &Identity) -> Context {
+    let detail = serde_json::json!({
+        "run_id": identity.run_id,
+        "started_at": identity.started_at,
+        "version": env!("CARGO_PKG_VERSION"),
+        "trace_version": mcp_loadtest_core::trace::VERSION,
+    });
+    context.note(RUN_STARTED, detail.to_string());
+    context
+}
+
+async fn perform(mut context: Context) -> Result<Conducted, RunError> {
+    context.revision = revision(&context).await?;
+    let context = Rc::new(context);
+    let (session, hello) = context.open(0).await?;
+    let listing = list_tools(&context, &session).await?;
+    let server_info = server_info(&context.blueprint.server, &hello, &listing);
+    context.note(SERVER_INFO, serde_json::to_string(&server_info).unwrap_or_default());
+    let plan = match Plan::make(&context.blueprint.scenario, &listing.tools) {
+        Ok(plan) => plan,
+        Err(error) => {
+            context.close(session).await;
+            return Err(error);
+        }
+    };
+    note_plan(&context, &plan);
+    let entry = scenario::entry(context.blueprint.scenario.kind.name());
+    let stage = Stage { context: context.clone(), session, plan };
+    let driven = tokio::select! {
+        driven = (entry.drive)(stage) => driven?,
+        () = keep_sampling(&context) => Vec::new(),
+    };
+    context.note_interruption();
+    context.note(RUN_FINISHED, "");
+    let duration = context.now();
+    let mut tally = context.recorder.finish();
+    for other in driven {
+        tally.merge(other);
+    }
+    Ok(Conducted { tally, server_info, duration })
+}
+
+fn note_plan(context: &Context, plan: &Plan) {
+    for call in &plan.calls {
+        let made_up = if call.generated { " (generated from its schema)" } else { "" };
+        context.note(PLANNED_CALL, format!("{} {}{made_up}", call.tool, call.arguments));
+    }
+}
+
+async fn revision(context: &Context) -> Result<Revision, RunError> {
+    choose_revision(&context.blueprint.server, &context.blueprint.target, &context.options(0)).await
+}
+
+/// The revision that was asked for, or the one that the server is found to speak.
+pub(crate) async fn choose_revision(
+    server: &Server,
+    target: &mcp_loadtest_wire::session::Target,
+    options: &Options,
+) -> Result<Revision, RunError> {
+    match server.protocol {
+        ProtocolChoice::Fixed(revision) => Ok(revision),
+        ProtocolChoice::Auto => Ok(find_revision(target, options).await?.revision),
+    }
+}
+
+async fn list_tools(context: &Context, session: &Session) -> Result<ToolListing, RunError> {
+    let limit = context.blueprint.server.startup_timeout;
+    let listed = session.list_tools(limit).await;
+    listed.map_err(|reply| {
+        context.note(note::ABORTED, format!("tools/list failed: {}", reply.message));
+        RunError::ToolsList(reply.message)
+    })
+}
+
+/// Who was tested, as far as it told.
+pub(crate) fn server_info(server: &Server, hello: &Hello, listing: &ToolListing) -> ServerInfo {
+    ServerInfo {
+        target: server.to_string(),
+        transport: server.transport.name().to_owned(),
+        name: hello.name.clone(),
+        version: hello.version.clone(),
+        era: Some(hello.era),
+        revision: Some(hello.revision),
+        tools: u32::try_from(listing.tools.len()).ok(),
+    }
+}
+
+/// What the report needs besides the tally.
+pub(crate) fn run_info(blueprint: &Blueprint, identity: &Identity, conducted: &Conducted, trace_path: std::path::PathBuf) -> RunInfo {
+    RunInfo {
+        run_id: identity.run_id.clone(),
+        started_at: identity.started_at,
+        duration: conducted.duration,
+        scenario: blueprint.scenario.clone(),
+        thresholds: blueprint.thresholds.clone(),
+        server_info: conducted.server_info.clone(),
+        trace_path,
+    }
+}

@@ -1,0 +1,158 @@
+//! What every part of a run needs: in one thread a [`Context`], across threads its [`Blueprint`].
+
+use std::{
+    path::PathBuf,
+    rc::Rc,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use mcp_loadtest_core::{
+    event::{Event, Phase, note},
+    mcp::Revision,
+    scenario::Scenario,
+    server::Server,
+    thresholds::Thresholds,
+};
+use mcp_loadtest_wire::{
+    clock::Clock,
+    session::{Deadlines, Hello, How, OpenError, Options, ProtocolStrictness, Session, Target},
+    sink::Sink as _,
+};
+
+use crate::{
+    recorder::{Progress, Recorder},
+    stop::Stop,
+    trace_writer::TraceSender,
+};
+
+/// The process ids of the servers that run now.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Pids(Arc<Mutex<Vec<u32>>>);
+
+impl Pids {
+    pub(crate) fn add(&self, pid: u32) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(pid);
+    }
+
+    pub(crate) fn remove(&self, pid: u32) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|known| *known != pid);
+    }
+
+    pub(crate) fn all(&self) -> Vec<u32> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// What all threads of a run share.
+#[derive(Clone)]
+pub(crate) struct Blueprint {
+    pub(crate) server: Server,
+    pub(crate) scenario: Scenario,
+    pub(crate) thresholds: Thresholds,
+    pub(crate) target: Target,
+    pub(crate) strictness: ProtocolStrictness,
+    pub(crate) threads: Option<u16>,
+    pub(crate) clock: Clock,
+    pub(crate) stop: Stop,
+    pub(crate) trace: Option<TraceSender>,
+    pub(crate) progress: Arc<Progress>,
+    pub(crate) pids: Pids,
+    pub(crate) stderr_log: Option<PathBuf>,
+    pub(crate) stdout_log: Option<PathBuf>,
+}
+
+impl Blueprint {
+    /// The same without the way to the trace writer, which waits until all ways are gone.
+    pub(crate) fn without_trace(&self) -> Self {
+        Self { trace: None, ..self.clone() }
+    }
+}
+
+/// What one thread of a run needs.
+pub(crate) struct Context {
+    pub(crate) blueprint: Blueprint,
+    pub(crate) revision: Revision,
+    pub(crate) worker: u16,
+    pub(crate) recorder: Rc<Recorder>,
+}
+
+impl Context {
+    pub(crate) fn new(blueprint: Blueprint, revision: Revision, worker: u16) -> Self {
+        let recorder = Rc::new(Recorder::new(blueprint.trace.clone(), blueprint.progress.clone()));
+        Self { blueprint, revision, worker, recorder }
+    }
+
+    pub(crate) fn now(&self) -> Duration {
+        self.blueprint.clock.now()
+    }
+
+    pub(crate) fn stop(&self) -> &Stop {
+        &self.blueprint.stop
+    }
+
+    pub(crate) fn note(&self, name: &'static str, detail: impl Into<String>) {
+        self.recorder.emit(&Event::note(self.now(), name, detail.into()));
+    }
+
+    /// Books a named step with its duration.
+    pub(crate) fn step(&self, name: &'static str, took: Duration) {
+        let (at, name, detail) = (self.now(), name.into(), "".into());
+        self.recorder.emit(&Event::Scenario { at, name, detail, took: Some(took) });
+    }
+
+    pub(crate) fn options(&self, index: u32) -> Options {
+        let deadlines = self.deadlines();
+        Options {
+            index,
+            worker: self.worker,
+            startup_timeout: self.blueprint.server.startup_timeout,
+            shutdown_timeout: self.blueprint.server.shutdown_timeout,
+            strictness: self.blueprint.strictness,
+            stderr_log: self.blueprint.stderr_log.clone(),
+            stdout_log: self.blueprint.stdout_log.clone(),
+            shortest_deadline: deadlines.hang.min(deadlines.timeout),
+            ..Options::new(self.recorder.clone(), self.blueprint.clock)
+        }
+    }
+
+    /// Opens a session and keeps its process in view.
+    pub(crate) async fn open(&self, index: u32) -> Result<(Session, Hello), OpenError> {
+        let opened = Session::open(&self.blueprint.target, &self.options(index), self.revision).await?;
+        if let Some(pid) = opened.0.pid() {
+            self.blueprint.pids.add(pid);
+        }
+        Ok(opened)
+    }
+
+    /// Closes a session; what it took is noted.
+    pub(crate) async fn close(&self, session: Session) {
+        if let Some(pid) = session.pid() {
+            self.blueprint.pids.remove(pid);
+        }
+        session.close().await;
+    }
+
+    /// How long load calls are waited for.
+    pub(crate) fn deadlines(&self) -> Deadlines {
+        use mcp_loadtest_core::scenario::ScenarioKind;
+        let thresholds = &self.blueprint.thresholds;
+        let (hang, grace) = match self.blueprint.scenario.kind {
+            ScenarioKind::DeadlockProbe { hang_threshold, grace_period, .. } => (hang_threshold, grace_period),
+            _ => (thresholds.hang_timeout, thresholds.grace_period),
+        };
+        Deadlines { hang, grace, timeout: self.blueprint.scenario.timeout.unwrap_or(Duration::MAX) }
+    }
+
+    /// How load calls are made.
+    pub(crate) fn load(&self) -> How {
+        How { phase: Phase::Load, intended: None, deadlines: self.deadlines(), keep_body: false }
+    }
+
+    /// Notes that the run was cut short.
+    pub(crate) fn note_interruption(&self) {
+        if self.stop().is_stopped() {
+            self.note(note::INTERRUPTED, "stopped before its time");
+        }
+    }
+}

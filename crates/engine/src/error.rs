@@ -1,0 +1,74 @@
+//! Why a run could not be carried out. Everything that the server does *during* a run is a finding
+//! of the report and not an error.
+
+use std::{io, path::PathBuf};
+
+use mcp_loadtest_core::{config::ConfigError, hint::Hint};
+use mcp_loadtest_wire::session::OpenError;
+use thiserror::Error;
+
+/// Why there is no report.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The server could not be started or reached, or did not begin a session.
+    #[error("{0}")]
+    Open(#[from] OpenError),
+    /// The server began a session but did not list its tools.
+    #[error("the server did not answer `tools/list`: {0}")]
+    ToolsList(String),
+    /// A tool that was asked for is not there.
+    #[error("the server has no tool `{name}`")]
+    UnknownTool {
+        /// What was asked for.
+        name: String,
+        /// What is there.
+        known: Vec<String>,
+    },
+    /// There is nothing to call.
+    #[error("no tool was named, and the server has none that can be called unasked")]
+    NoTool,
+    /// No arguments could be made up for a tool.
+    #[error("no arguments could be made up for `{tool}`: {why}")]
+    Arguments {
+        /// The tool.
+        tool: String,
+        /// Why.
+        why: String,
+    },
+    /// The configuration cannot be run.
+    #[error("{0}")]
+    Config(#[from] ConfigError),
+    /// A file of the run directory could not be written.
+    #[error("cannot write {path}: {source}")]
+    Output {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The run's own thread could not be started or ended abnormally.
+    #[error("internal: {0}")]
+    Internal(String),
+}
+
+impl Hint for RunError {
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Open(error) => error.hint(),
+            Self::ToolsList(_) => Some("look at the server's stderr with `--tee-stderr`".into()),
+            Self::UnknownTool { name, known } => {
+                let names = known.iter().map(String::as_str);
+                Some(match mcp_loadtest_core::hint::nearest(name, names) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("it has {}", known.join(", ")),
+                })
+            }
+            Self::NoTool => Some("name one with `--tool`, or allow any with `--allow-destructive`".into()),
+            Self::Arguments { .. } => Some("give them with `--args '{…}'`".into()),
+            Self::Config(error) => error.hint(),
+            Self::Output { .. } => Some("choose another directory with `--output-dir`".into()),
+            Self::Internal(_) => None,
+        }
+    }
+}

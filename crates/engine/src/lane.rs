@@ -1,0 +1,132 @@
+//! A session that carries a share of the load, and is started anew when its server dies.
+
+use std::{
+    cell::{Cell, RefCell},
+    rc::Rc,
+    sync::Arc,
+    time::Duration,
+};
+
+use mcp_loadtest_core::{event::note, outcome::Outcome, seed::Dice};
+use mcp_loadtest_wire::session::Session;
+use tokio::{select, sync::Mutex, task::JoinSet};
+
+use crate::{
+    context::Context,
+    plan::{CHOICE, Plan, Prepares},
+};
+
+/// Starts in a row after which not one call succeeded.
+const MOST_FRUITLESS_STARTS: u32 = 3;
+/// How long calls in flight may go on after the run was interrupted.
+const DRAIN: Duration = Duration::from_secs(5);
+
+/// An open session with its prepared calls.
+pub(crate) struct Opened {
+    pub(crate) session: Session,
+    calls: Prepares,
+}
+
+/// A session's place in the run.
+pub(crate) struct Lane {
+    context: Rc<Context>,
+    plan: Arc<Plan>,
+    index: u32,
+    opened: RefCell<Option<Rc<Opened>>>,
+    reopening: Mutex<()>,
+    fruitless: Cell<u32>,
+    dice: RefCell<Dice>,
+}
+
+impl Lane {
+    pub(crate) fn new(context: Rc<Context>, plan: Arc<Plan>, session: Session, stream: u64) -> Self {
+        let dice = context.blueprint.scenario.seed.dice(CHOICE + stream);
+        let index = session.index();
+        let calls = plan.prepare(&session);
+        Self {
+            context,
+            plan,
+            index,
+            opened: RefCell::new(Some(Rc::new(Opened { session, calls }))),
+            reopening: Mutex::new(()),
+            fruitless: Cell::new(0),
+            dice: RefCell::new(dice),
+        }
+    }
+
+    /// Keeps `concurrent` calls in flight until `until`.
+    pub(crate) async fn drive(self: &Rc<Self>, concurrent: u32, until: Duration) {
+        let mut workers = JoinSet::new();
+        for _ in 0..concurrent {
+            workers.spawn_local(work(self.clone(), until));
+        }
+        let stop = self.context.stop().clone();
+        select! {
+            () = async { while workers.join_next().await.is_some() {} } => {}
+            () = async { stop.stopped().await; tokio::time::sleep(DRAIN).await } => {
+                workers.abort_all();
+                while workers.join_next().await.is_some() {}
+            }
+        }
+    }
+
+    /// The open session; a dead one is replaced first. `None`: there is no use in going on.
+    async fn opened(&self) -> Option<Rc<Opened>> {
+        if let Some(opened) = self.opened.borrow().as_ref().filter(|opened| opened.session.broken().is_none()) {
+            return Some(opened.clone());
+        }
+        let _one_at_a_time = self.reopening.lock().await;
+        let current = self.opened.borrow().clone();
+        match current {
+            Some(opened) if opened.session.broken().is_none() => Some(opened),
+            Some(_) => self.reopen().await,
+            None => None,
+        }
+    }
+
+    async fn reopen(&self) -> Option<Rc<Opened>> {
+        let dead = self.opened.borrow_mut().take();
+        if let Some(dead) = dead.and_then(Rc::into_inner) {
+            self.context.close(dead.session).await;
+        }
+        if self.fruitless.get() >= MOST_FRUITLESS_STARTS {
+            self.context.note(note::ABORTED, "the server ends again and again before it answers a call");
+            return None;
+        }
+        self.fruitless.set(self.fruitless.get() + 1);
+        match self.context.open(self.index).await {
+            Ok((session, _)) => {
+                let calls = self.plan.prepare(&session);
+                let opened = Rc::new(Opened { session, calls });
+                *self.opened.borrow_mut() = Some(opened.clone());
+                Some(opened)
+            }
+            Err(error) => {
+                self.context.note(note::ABORTED, format!("the server could not be started again: {error}"));
+                None
+            }
+        }
+    }
+
+    /// Ends the session.
+    pub(crate) async fn close(&self) {
+        let opened = self.opened.borrow_mut().take();
+        if let Some(opened) = opened {
+            self.context.close(opened.session.clone()).await;
+        }
+    }
+}
+
+/// One caller: a call, its end, the next call.
+async fn work(lane: Rc<Lane>, until: Duration) {
+    let how = lane.context.load();
+    let mut now = lane.context.now();
+    while now < until && !lane.context.stop().is_stopped() {
+        let Some(opened) = lane.opened().await else { return };
+        let reply = opened.session.call(opened.calls.choose(&lane.dice), how).await;
+        if reply.outcome == Outcome::Ok {
+            lane.fruitless.set(0);
+        }
+        now = reply.ended;
+    }
+}

@@ -1,0 +1,68 @@
+//! Load-test an MCP server and find out how it breaks.
+//!
+//! A [`Run`] drives a [`Scenario`] against a [`Server`] and gives a [`Report`] whose verdict a test
+//! can assert. Nothing is global: any number of runs may go on at the same time in one process.
+//!
+//! ```no_run
+//! use mcp_loadtest::{Run, Scenario, Server, Thresholds};
+//! use serde_json::json;
+//! use std::time::Duration;
+//!
+//! # #[tokio::main(flavor = "current_thread")] async fn main() {
+//! let server = Server::stdio("python").args(["-m", "my_mcp"]).env("LOG_LEVEL", "warn");
+//! let scenario = Scenario::sustained()
+//!     .concurrent(20)
+//!     .duration(Duration::from_secs(30))
+//!     .tool("get_market_data")
+//!     .args(json!({ "ticker": "AAPL" }));
+//!
+//! let report = Run::new(server, scenario)
+//!     .with_thresholds(Thresholds {
+//!         p99_latency: Duration::from_millis(500),
+//!         error_rate: 0.01,
+//!         hang_timeout: Duration::from_secs(5),
+//!         ..Default::default()
+//!     })
+//!     .execute()
+//!     .await
+//!     .expect("run failed");
+//!
+//! assert!(report.passed(), "thresholds violated: {report:?}");
+//! assert_eq!(report.deadlock_count, 0);
+//! # }
+//! ```
+
+mod conductor;
+mod context;
+mod error;
+mod lane;
+mod plan;
+mod probe;
+mod recorder;
+mod run;
+mod run_dir;
+mod sampler;
+mod saved;
+pub mod scenario;
+mod stop;
+mod target;
+mod trace_writer;
+mod wall_clock;
+
+pub use error::RunError;
+pub use mcp_loadtest_core::{
+    config::Trace,
+    exit::Exit,
+    mcp::{Era, Revision},
+    outcome::{ErrorCategory, Outcome},
+    report::{Finding, LatencyStats, Report, ServerInfo, Severity, Verdict},
+    scenario::{Scenario, ScenarioKind, ToolCall},
+    seed::Seed,
+    server::{Server, Transport},
+    thresholds::{ThresholdKind, ThresholdViolation, Thresholds},
+};
+pub use probe::{Probe, ProbeReport, ToolProbe, ToolVerdict};
+pub use recorder::Progress;
+pub use run::Run;
+pub use saved::{SavedError, SavedRun};
+pub use stop::Stop;

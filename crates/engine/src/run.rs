@@ -1,0 +1,197 @@
+//! A run: what to do to whom, and what it must keep to.
+
+use std::{path::PathBuf, sync::Arc};
+
+use mcp_loadtest_core::{
+    config::{Config, Format, OutputConfig, Trace, check},
+    report::{self, Report},
+    scenario::Scenario,
+    server::Server,
+    thresholds::Thresholds,
+};
+use mcp_loadtest_wire::{clock::Clock, session::ProtocolStrictness};
+use tokio::sync::oneshot;
+
+use crate::{
+    conductor::{conduct, run_info},
+    context::{Blueprint, Pids},
+    error::RunError,
+    recorder::Progress,
+    run_dir::{RunDir, file},
+    stop::Stop,
+    target::{TeeStderr, target},
+    trace_writer::TraceWriter,
+    wall_clock::Identity,
+};
+
+/// A scenario against a server. See the [crate's example](crate).
+#[derive(Debug, Clone)]
+pub struct Run {
+    server: Server,
+    scenario: Scenario,
+    thresholds: Thresholds,
+    output_dir: Option<PathBuf>,
+    output: OutputConfig,
+    strict_protocol: bool,
+    tee_stderr: bool,
+    threads: Option<u16>,
+    stop: Stop,
+    progress: Arc<Progress>,
+}
+
+impl Run {
+    /// A run without limits that leaves no files behind.
+    pub fn new(server: impl Into<Server>, scenario: impl Into<Scenario>) -> Self {
+        Self {
+            server: server.into(),
+            scenario: scenario.into(),
+            thresholds: Thresholds::default(),
+            output_dir: None,
+            output: OutputConfig::default(),
+            strict_protocol: false,
+            tee_stderr: false,
+            threads: None,
+            stop: Stop::new(),
+            progress: Arc::default(),
+        }
+    }
+
+    /// Sets what the run must keep to.
+    #[must_use]
+    pub fn with_thresholds(mut self, thresholds: Thresholds) -> Self {
+        self.thresholds = thresholds;
+        self
+    }
+
+    /// Makes a directory for this run in `dir`, with its trace, metrics, report and server logs.
+    #[must_use]
+    pub fn with_output_dir(mut self, dir: impl Into<PathBuf>) -> Self {
+        self.output_dir = Some(dir.into());
+        self
+    }
+
+    /// Sets which files the run writes besides its configuration and summary.
+    #[must_use]
+    pub fn with_formats(mut self, formats: impl Into<Vec<Format>>) -> Self {
+        self.output.formats = formats.into();
+        self
+    }
+
+    /// Sets whether every event is kept in `trace.jsonl`.
+    #[must_use]
+    pub fn with_trace(mut self, trace: Trace) -> Self {
+        self.output.trace = trace;
+        self
+    }
+
+    /// Fails when the server answers with another revision than it was asked for.
+    #[must_use]
+    pub fn with_strict_protocol(mut self, strict: bool) -> Self {
+        self.strict_protocol = strict;
+        self
+    }
+
+    /// Shows the server's stderr on ours as it comes.
+    #[must_use]
+    pub fn with_tee_stderr(mut self, tee: bool) -> Self {
+        self.tee_stderr = tee;
+        self
+    }
+
+    /// Sets how many threads make the load; as many as are useful when absent.
+    #[must_use]
+    pub fn with_threads(mut self, threads: u16) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+
+    /// Lets somebody else end the run early.
+    #[must_use]
+    pub fn with_stop(mut self, stop: Stop) -> Self {
+        self.stop = stop;
+        self
+    }
+
+    /// Lets somebody else see how far the run has come.
+    pub fn progress(&self) -> Arc<Progress> {
+        self.progress.clone()
+    }
+
+    /// Carries the run out, in threads of its own. Dropping the future ends the run and its servers.
+    pub async fn execute(self) -> Result<Report, RunError> {
+        check::all(&self.server, &self.scenario, &self.thresholds)?;
+        let ends_with_us = StopOnDrop(self.stop.clone());
+        let (tell, told) = oneshot::channel();
+        std::thread::Builder::new()
+            .name("mcp-loadtest".into())
+            .spawn(move || {
+                // Whoever dropped the future does not want the report.
+                let _ = tell.send(self.execute_here());
+            })
+            .map_err(|error| RunError::Internal(error.to_string()))?;
+        let result = told.await;
+        drop(ends_with_us);
+        result.map_err(|_| RunError::Internal("the run's thread panicked".into()))?
+    }
+
+    fn execute_here(self) -> Result<Report, RunError> {
+        let identity = Identity::new();
+        let dir = match &self.output_dir {
+            Some(parent) => Some(RunDir::create(parent, &identity, &self.config())?),
+            None => None,
+        };
+        let trace_path = dir.as_ref().map(|dir| dir.file(file::TRACE)).filter(|_| self.output.trace == Trace::Full);
+        let writer = match &trace_path {
+            Some(path) => {
+                let started = TraceWriter::start(path);
+                Some(started.map_err(|source| RunError::Output { path: path.clone(), source })?)
+            }
+            None => None,
+        };
+        let blueprint = self.blueprint(dir.as_ref(), writer.as_ref())?;
+        let judged = blueprint.without_trace();
+        let conducted = conduct(blueprint, &identity);
+        let written = writer.map_or(Ok(()), TraceWriter::finish);
+        let conducted = conducted?;
+        let info = run_info(&judged, &identity, &conducted, trace_path.clone().unwrap_or_default());
+        let report = report::build(info, &conducted.tally);
+        if let Some(dir) = &dir {
+            dir.write_report(&report, &self.output.formats)?;
+        }
+        written.map_err(|source| RunError::Output { path: trace_path.unwrap_or_default(), source })?;
+        Ok(report)
+    }
+
+    fn config(&self) -> Config {
+        let mut config = Config::of_run(&self.server, &self.scenario, &self.thresholds);
+        config.output = self.output.clone();
+        config
+    }
+
+    fn blueprint(&self, dir: Option<&RunDir>, writer: Option<&TraceWriter>) -> Result<Blueprint, RunError> {
+        let tee = if self.tee_stderr { TeeStderr::On } else { TeeStderr::Off };
+        Ok(Blueprint {
+            server: self.server.clone(),
+            scenario: self.scenario.clone(),
+            thresholds: self.thresholds.clone(),
+            target: target(&self.server, tee)?,
+            strictness: if self.strict_protocol { ProtocolStrictness::Fail } else { ProtocolStrictness::Warn },
+            threads: self.threads,
+            clock: Clock::start(),
+            stop: self.stop.clone(),
+            trace: writer.map(TraceWriter::sender),
+            progress: self.progress.clone(),
+            pids: Pids::default(),
+            stderr_log: dir.map(|dir| dir.file(file::STDERR)),
+            stdout_log: dir.map(|dir| dir.file(file::STDOUT)),
+        })
+    }
+}
+
+struct StopOnDrop(Stop);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}

@@ -1,0 +1,96 @@
+//! The directory of a run: made before the server starts, complete when the run ends.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+use mcp_loadtest_core::{
+    config::{Config, Format},
+    report::{RENDERERS, Report, summary},
+};
+
+use crate::{error::RunError, wall_clock::Identity};
+
+/// The files of a run directory.
+pub(crate) mod file {
+    pub(crate) const CONFIG: &str = "config.toml";
+    pub(crate) const STDOUT: &str = "server.stdout.log";
+    pub(crate) const STDERR: &str = "server.stderr.log";
+    pub(crate) const TRACE: &str = "trace.jsonl";
+    pub(crate) const METRICS: &str = "metrics.json";
+    pub(crate) const SUMMARY: &str = "summary.json";
+}
+
+/// A run directory.
+#[derive(Debug, Clone)]
+pub(crate) struct RunDir {
+    path: PathBuf,
+}
+
+impl RunDir {
+    /// Makes `<parent>/<time>-<id>/` with the configuration and empty logs.
+    pub(crate) fn create(parent: &Path, identity: &Identity, config: &Config) -> Result<Self, RunError> {
+        let path = parent.join(name(identity.started_at, &identity.run_id));
+        let failed = |source: io::Error| RunError::Output { path: path.clone(), source };
+        fs::create_dir_all(parent).map_err(failed)?;
+        fs::create_dir(&path).map_err(failed)?;
+        let dir = Self { path: path.clone() };
+        dir.write(file::CONFIG, &masked(config).to_toml()?)?;
+        dir.write(file::STDOUT, "")?;
+        dir.write(file::STDERR, "")?;
+        Ok(dir)
+    }
+
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) -> Result<(), RunError> {
+        let path = self.file(name);
+        fs::write(&path, text).map_err(|source| RunError::Output { path, source })
+    }
+
+    /// Writes what the report says, in the forms that were asked for.
+    pub(crate) fn write_report(&self, report: &Report, formats: &[Format]) -> Result<(), RunError> {
+        for entry in RENDERERS {
+            let Some(name) = entry.file else { continue };
+            if formats.iter().any(|format| format.as_str() == entry.name) {
+                let mut text = Vec::new();
+                let rendered = entry.renderer.render(report, &mut text);
+                let path = self.file(name);
+                rendered.and_then(|()| fs::write(&path, text)).map_err(|source| RunError::Output { path, source })?;
+            }
+        }
+        // Gates read the summary, so it is written whatever the formats are.
+        let summary = summary::summary(report, Some(&self.path));
+        let text = serde_json::to_string_pretty(&summary).map_err(|error| RunError::Internal(error.to_string()))?;
+        self.write(file::SUMMARY, &(text + "\n"))
+    }
+}
+
+/// The configuration without what may be secret.
+fn masked(config: &Config) -> Config {
+    let mut config = config.clone();
+    for value in config.server.headers.values_mut() {
+        *value = "***".into();
+    }
+    let secret = |key: &str| {
+        let key = key.to_ascii_uppercase();
+        ["TOKEN", "KEY", "SECRET", "PASSWORD", "CREDENTIAL", "AUTH"].iter().any(|word| key.contains(word))
+    };
+    for (key, value) in &mut config.server.env {
+        if secret(key) {
+            *value = "***".into();
+        }
+    }
+    config
+}
+
+/// `2026-05-10T14-30-00-9XY7K2` : sorts by time, tells runs of the same second apart.
+fn name(started_at: SystemTime, run_id: &str) -> String {
+    let time = mcp_loadtest_core::units::format_utc(started_at).replace(':', "-");
+    let tail = run_id.len().saturating_sub(6);
+    format!("{}-{}", time.trim_end_matches('Z'), &run_id[tail..])
+}

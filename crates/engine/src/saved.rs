@@ -1,0 +1,218 @@
+//! A run directory, read back: as it was judged then, or judged anew from its trace.
+
+use std::{
+    collections::BTreeMap,
+    fs::File,
+    io::{self, BufRead as _, BufReader},
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime},
+};
+
+use mcp_loadtest_core::{
+    config::{Config, ConfigError},
+    event::Event,
+    hint::Hint,
+    report::{self, Report, RunInfo, ServerInfo, json},
+    tally::Tally,
+    trace::{self, TraceError},
+};
+use serde::Deserialize;
+use thiserror::Error;
+
+use crate::{
+    conductor::{RUN_FINISHED, RUN_STARTED, SERVER_INFO},
+    run_dir::file,
+};
+
+/// Why a run directory cannot be read.
+#[derive(Debug, Error)]
+pub enum SavedError {
+    /// It is not there, or not one of ours.
+    #[error("{path} is not a run directory: it has neither `metrics.json` nor `trace.jsonl`")]
+    NotARun {
+        /// What was given.
+        path: PathBuf,
+    },
+    /// A file cannot be read.
+    #[error("cannot read {path}: {source}")]
+    Read {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The metrics are not what they should be.
+    #[error("{path}: {why}")]
+    Metrics {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// The configuration is not what it should be.
+    #[error("{0}")]
+    Config(#[from] ConfigError),
+    /// A line of the trace cannot be read.
+    #[error("{path}:{line}: {source}")]
+    Trace {
+        /// Which file.
+        path: PathBuf,
+        /// Which line.
+        line: usize,
+        /// Why.
+        source: TraceError,
+    },
+}
+
+impl Hint for SavedError {
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::NotARun { .. } => Some("give the directory that a run printed at its end, such as `runs/2026-05-10T14-30-00-9XY7K2`".into()),
+            Self::Config(error) => error.hint(),
+            _ => None,
+        }
+    }
+}
+
+/// A run directory.
+#[derive(Debug, Clone)]
+pub struct SavedRun {
+    dir: PathBuf,
+}
+
+impl SavedRun {
+    /// Looks into a directory.
+    pub fn open(dir: impl Into<PathBuf>) -> Result<Self, SavedError> {
+        let dir = dir.into();
+        let known = [file::METRICS, file::TRACE].iter().any(|name| dir.join(name).is_file());
+        if known { Ok(Self { dir }) } else { Err(SavedError::NotARun { path: dir }) }
+    }
+
+    /// The directory.
+    pub fn path(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Whether the run came to its end.
+    pub fn is_complete(&self) -> bool {
+        self.dir.join(file::METRICS).is_file()
+    }
+
+    /// The report as it was written, or, for a run that was cut short, judged from its trace.
+    pub fn report(&self) -> Result<Report, SavedError> {
+        let path = self.dir.join(file::METRICS);
+        match std::fs::read_to_string(&path) {
+            Ok(text) => json::read(&text).map_err(|why| SavedError::Metrics { path, why: why.to_string() }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => self.report_from_trace(),
+            Err(source) => Err(SavedError::Read { path, source }),
+        }
+    }
+
+    /// Every number again, from the trace.
+    pub fn report_from_trace(&self) -> Result<Report, SavedError> {
+        let config = self.config()?;
+        let Replay { tally, started, server_info, last } = self.replay()?;
+        let info = RunInfo {
+            run_id: started.run_id,
+            started_at: started.started_at,
+            duration: last,
+            scenario: config.to_scenario()?,
+            thresholds: config.thresholds,
+            server_info,
+            trace_path: self.dir.join(file::TRACE),
+        };
+        Ok(report::build(info, &tally))
+    }
+
+    fn config(&self) -> Result<Config, SavedError> {
+        let path = self.dir.join(file::CONFIG);
+        let text = std::fs::read_to_string(&path).map_err(|source| SavedError::Read { path: path.clone(), source })?;
+        Ok(Config::parse(&text, &path.display().to_string())?)
+    }
+
+    fn replay(&self) -> Result<Replay, SavedError> {
+        let path = self.dir.join(file::TRACE);
+        let read = |source| SavedError::Read { path: path.clone(), source };
+        let mut lines = BufReader::new(File::open(&path).map_err(read)?);
+        let mut fold = Fold::default();
+        let mut line = String::new();
+        for number in 1.. {
+            line.clear();
+            if lines.read_line(&mut line).map_err(read)? == 0 {
+                break;
+            }
+            match trace::read_line(&line) {
+                Ok(event) => fold.take(&event),
+                // A run that was killed may have left half a line at the end.
+                Err(_) if !line.ends_with('\n') => break,
+                Err(source) => return Err(SavedError::Trace { path, line: number, source }),
+            }
+        }
+        Ok(fold.finish())
+    }
+}
+
+#[derive(Deserialize)]
+struct Started {
+    run_id: String,
+    started_at: SystemTime,
+}
+
+impl Default for Started {
+    fn default() -> Self {
+        Self { run_id: "unknown".into(), started_at: SystemTime::UNIX_EPOCH }
+    }
+}
+
+struct Replay {
+    tally: Tally,
+    started: Started,
+    server_info: ServerInfo,
+    last: Duration,
+}
+
+/// The same fold as in the live run: a tally a worker, merged in their order.
+#[derive(Default)]
+struct Fold {
+    workers: BTreeMap<u16, Tally>,
+    started: Started,
+    server_info: ServerInfo,
+    last: Duration,
+}
+
+impl Fold {
+    fn take(&mut self, event: &Event<'_>) {
+        let worker = match event {
+            Event::Request { call, .. }
+            | Event::Response { call, .. }
+            | Event::Error { call, .. }
+            | Event::Hang { call, .. }
+            | Event::Deadlock { call, .. } => call.worker,
+            Event::Process(_) => 0,
+            Event::Scenario { at, name, detail, .. } => {
+                self.take_note(*at, name, detail);
+                0
+            }
+        };
+        self.workers.entry(worker).or_default().observe(event);
+    }
+
+    fn take_note(&mut self, at: Duration, name: &str, detail: &str) {
+        match name {
+            RUN_STARTED => self.started = serde_json::from_str(detail).unwrap_or_default(),
+            SERVER_INFO => self.server_info = serde_json::from_str(detail).unwrap_or_default(),
+            RUN_FINISHED => self.last = at,
+            _ => {}
+        }
+    }
+
+    fn finish(self) -> Replay {
+        let mut tally = Tally::default();
+        for (_, worker) in self.workers {
+            tally.merge(worker);
+        }
+        // A run that was cut short lasted until the last thing that is known of it.
+        let last = if self.last.is_zero() { tally.last_end } else { self.last };
+        Replay { tally, started: self.started, server_info: self.server_info, last }
+    }
+}

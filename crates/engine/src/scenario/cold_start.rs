@@ -1,0 +1,77 @@
+//! `cold_start`: how long until a fresh server has answered its first call?
+
+use std::time::Duration;
+
+use mcp_loadtest_core::{
+    event::{Phase, note},
+    scenario::{ScenarioKind, ScenarioName},
+};
+use mcp_loadtest_wire::session::How;
+
+use super::{Driving, Entry, Stage};
+use crate::context::Context;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: ScenarioName::ColdStart,
+    summary: "start, handshake, list, first call; again and again, each phase timed",
+    detects: "slow start-up, lazy initialisation, deadlocks while starting",
+    algorithm: "\
+1. Start the server (over HTTP: connect).
+2. Begin the session: `initialize`, or `server/discover` in the modern era.
+3. Send `tools/list`.
+4. Send the first `tools/call` and wait for its reply.
+5. End the server, and repeat from 1 for every iteration.
+6. With `warmup`, throw the first iteration away: it fills the caches of the disk.
+Each phase has its own histogram; the latency of the report is that of the first call.",
+    knobs: "--iterations, --warmup, --tool, --args, --startup-timeout",
+    drive: |stage| Box::pin(drive(stage)) as Driving,
+};
+
+async fn drive(stage: Stage) -> Result<Vec<mcp_loadtest_core::tally::Tally>, crate::RunError> {
+    let ScenarioKind::ColdStart { iterations, warmup } = stage.context.blueprint.scenario.kind else {
+        return Err(crate::RunError::Internal("not a cold start".into()));
+    };
+    let Stage { context, session, plan } = stage;
+    context.close(session).await;
+    for iteration in 0..iterations {
+        if context.stop().is_stopped() {
+            break;
+        }
+        let phase = if warmup && iteration == 0 { Phase::Warmup } else { Phase::Load };
+        once(&context, &plan, iteration, phase).await;
+    }
+    Ok(Vec::new())
+}
+
+/// One start. A server that does not come up is noted; the next iteration tries again.
+async fn once(context: &Context, plan: &crate::plan::Plan, iteration: u32, phase: Phase) {
+    let began = context.now();
+    let (session, hello) = match context.open(iteration).await {
+        Ok(opened) => opened,
+        Err(error) => {
+            context.note(note::ABORTED, format!("start {iteration} failed: {error}"));
+            return;
+        }
+    };
+    let opened = context.now();
+    let listed = session.list_tools(context.blueprint.server.startup_timeout).await;
+    let listed_at = context.now();
+    let prepares = plan.prepare(&session);
+    let dice = context.blueprint.scenario.seed.dice(0).into();
+    let how = How { phase, ..context.load() };
+    let reply = session.call(prepares.choose(&dice), how).await;
+    if phase == Phase::Load {
+        let steps: [(&'static str, Duration); 5] = [
+            ("spawn", (opened - began).saturating_sub(hello.took)),
+            ("handshake", hello.took),
+            ("tools/list", listed_at - opened),
+            ("first_call", reply.took()),
+            ("total", reply.ended.saturating_sub(began)),
+        ];
+        let answered = listed.is_ok() && reply.failure().is_none();
+        for (name, took) in steps.into_iter().filter(|(name, _)| answered || *name == "handshake") {
+            context.step(name, took);
+        }
+    }
+    context.close(session).await;
+}

@@ -1,0 +1,60 @@
+//! The scenarios. To add one: one file here with its `ENTRY`, one line in [`SCENARIOS`], and its
+//! settings as a variant of `ScenarioKind` in core. It then appears in configurations,
+//! `run --scenario`, `list-scenarios` and `--explain`.
+
+mod cold_start;
+mod deadlock_probe;
+mod sustained;
+
+use std::{pin::Pin, rc::Rc};
+
+use mcp_loadtest_core::{scenario::ScenarioName, tally::Tally};
+use mcp_loadtest_wire::session::Session;
+
+use crate::{context::Context, error::RunError, plan::Plan};
+
+/// What a scenario starts with: an open session and the calls to make.
+pub(crate) struct Stage {
+    pub(crate) context: Rc<Context>,
+    pub(crate) session: Session,
+    pub(crate) plan: Plan,
+}
+
+pub(crate) type Driving = Pin<Box<dyn Future<Output = Result<Vec<Tally>, RunError>>>>;
+
+/// A scenario by name.
+pub struct Entry {
+    /// Which one.
+    pub name: ScenarioName,
+    /// What it does, in one line.
+    pub summary: &'static str,
+    /// What it finds, in one line.
+    pub detects: &'static str,
+    /// How it does it, step by step.
+    pub algorithm: &'static str,
+    /// The settings that change it.
+    pub knobs: &'static str,
+    /// Does it; gives what other threads saw.
+    pub(crate) drive: fn(Stage) -> Driving,
+}
+
+/// All scenarios.
+pub static SCENARIOS: &[Entry] = &[cold_start::ENTRY, sustained::ENTRY, deadlock_probe::ENTRY];
+
+/// The scenario with this name.
+pub fn entry(name: ScenarioName) -> &'static Entry {
+    SCENARIOS.iter().find(|entry| entry.name == name).expect("every scenario name has an entry")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_scenario_name_has_an_entry() {
+        for name in ScenarioName::ALL {
+            assert_eq!(entry(name).name, name);
+        }
+        assert_eq!(SCENARIOS.len(), ScenarioName::ALL.len());
+    }
+}

@@ -1,0 +1,37 @@
+//! From the description of a server to what the wire can open.
+
+use mcp_loadtest_core::server::{InheritEnv, Server, Transport};
+use mcp_loadtest_wire::{
+    process::{self, Launch},
+    session::{OpenError, Target},
+};
+
+/// Whether the server's stderr is shown on ours.
+pub(crate) use mcp_loadtest_wire::process::TeeStderr;
+
+pub(crate) fn target(server: &Server, tee: TeeStderr) -> Result<Target, OpenError> {
+    match &server.transport {
+        Transport::Stdio => Ok(Target::Stdio(launch(server, tee))),
+        Transport::Http { url, headers } => Ok(Target::Http {
+            url: url.clone(),
+            headers: headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
+        }),
+        Transport::Sse { url, .. } | Transport::WebSocket { url } => Err(OpenError::Url {
+            url: url.clone(),
+            why: format!("transport `{}` is not built yet", server.transport.name()),
+        }),
+    }
+}
+
+fn launch(server: &Server, tee: TeeStderr) -> Launch {
+    let mut launch = Launch::new(&server.command);
+    launch.args.clone_from(&server.args);
+    launch.env.clone_from(&server.env);
+    launch.working_dir.clone_from(&server.working_dir);
+    launch.inherit_env = match server.inherit_env {
+        InheritEnv::Safe => process::InheritEnv::AllowList,
+        InheritEnv::All => process::InheritEnv::All,
+    };
+    launch.tee_stderr = tee;
+    launch
+}

@@ -1,0 +1,14 @@
+//! The only code that touches pipes, sockets and child processes.
+//!
+//! It obeys and reports; it never judges. A [`session::Session`] speaks MCP of either era over any
+//! transport and keeps many requests in flight; [`process`] starts servers and makes sure that none
+//! of them outlives us.
+
+pub mod clock;
+pub mod process;
+pub mod session;
+pub mod sink;
+mod slots;
+mod transport;
+
+pub use transport::MESSAGE_LIMIT;

@@ -1,0 +1,186 @@
+//! What to start, and in which environment.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::path::PathBuf;
+
+/// How to start a server.
+///
+/// ```
+/// use mcp_loadtest_wire::process::Launch;
+///
+/// let mut launch = Launch::new("npx");
+/// launch.args = vec!["-y".into(), "@modelcontextprotocol/server-everything".into()];
+/// launch.env.insert("LOG_LEVEL".into(), "debug".into());
+/// ```
+#[derive(Clone, Default)]
+pub struct Launch {
+    /// A name to look up in `PATH`, or a path. A relative path counts from `working_dir`.
+    pub command: String,
+    /// The arguments, passed as they are: no shell reads them.
+    pub args: Vec<String>,
+    /// Variables for the server, on top of those it inherits.
+    pub env: BTreeMap<String, String>,
+    /// Which of our own variables the server inherits.
+    pub inherit_env: InheritEnv,
+    /// Where the server runs; our own working directory if `None`.
+    pub working_dir: Option<PathBuf>,
+    /// A file to which the server's stderr is appended.
+    pub stderr_log: Option<PathBuf>,
+    /// Whether the server's stderr is shown on ours as well.
+    pub tee_stderr: TeeStderr,
+}
+
+/// Which of our own variables a server inherits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum InheritEnv {
+    /// Those a program needs to find its way, none that could be a secret.
+    #[default]
+    AllowList,
+    /// Everything, secrets included.
+    All,
+}
+
+/// Whether a server's stderr is shown on ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TeeStderr {
+    /// It is only kept.
+    #[default]
+    Off,
+    /// Each line is shown, made safe and marked as the server's.
+    On,
+}
+
+/// What the official SDKs pass on; a server that runs under them runs under us.
+#[cfg(not(windows))]
+const INHERITED: &[&str] = &[
+    "PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_*", "TMPDIR", "TERM", "SHELL",
+];
+#[cfg(windows)]
+const INHERITED: &[&str] = &[
+    "PATH",
+    "PATHEXT",
+    "COMSPEC",
+    "SYSTEMROOT",
+    "SYSTEMDRIVE",
+    "WINDIR",
+    "APPDATA",
+    "LOCALAPPDATA",
+    "PROGRAMDATA",
+    "PROGRAMFILES",
+    "PROGRAMFILES(X86)",
+    "PROCESSOR_ARCHITECTURE",
+    "NUMBER_OF_PROCESSORS",
+    "TEMP",
+    "TMP",
+    "USERNAME",
+    "USERPROFILE",
+    "HOMEDRIVE",
+    "HOMEPATH",
+    "LANG",
+    "LC_*",
+    "TERM",
+];
+
+impl Launch {
+    /// Starts `command` without arguments, in our directory, with the allow-listed environment.
+    pub fn new(command: impl Into<String>) -> Self {
+        Launch {
+            command: command.into(),
+            ..Launch::default()
+        }
+    }
+
+    /// The server's whole environment, given ours; the marker is not in it yet.
+    pub(super) fn environment(
+        &self,
+        ours: impl Iterator<Item = (OsString, OsString)>,
+    ) -> BTreeMap<OsString, OsString> {
+        let mut environment: BTreeMap<_, _> = ours
+            .filter(|(name, _)| self.inherit_env == InheritEnv::All || is_inherited(name))
+            .collect();
+        for (name, value) in &self.env {
+            // Windows takes `Path` and `PATH` for one variable: what was configured must win.
+            #[cfg(windows)]
+            environment.retain(|known, _| !known.eq_ignore_ascii_case(name));
+            environment.insert(name.into(), value.into());
+        }
+        environment
+    }
+}
+
+fn is_inherited(name: &OsStr) -> bool {
+    let Some(name) = name.to_str() else {
+        return false;
+    };
+    // Only Windows spells the same variable in several ways.
+    #[cfg(windows)]
+    let name = &name.to_ascii_uppercase();
+    INHERITED
+        .iter()
+        .any(|pattern| match pattern.strip_suffix('*') {
+            Some(prefix) => name.starts_with(prefix),
+            None => name == *pattern,
+        })
+}
+
+/// Shows the names of the variables and hides their values, which may be secrets.
+impl fmt::Debug for Launch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Launch")
+            .field("command", &self.command)
+            .field("args", &self.args)
+            .field("env", &self.env.keys())
+            .field("inherit_env", &self.inherit_env)
+            .field("working_dir", &self.working_dir)
+            .field("stderr_log", &self.stderr_log)
+            .field("tee_stderr", &self.tee_stderr)
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ours() -> impl Iterator<Item = (OsString, OsString)> {
+        [("PATH", "/bin"), ("LC_ALL", "C"), ("AWS_SECRET", "s3cr3t")]
+            .into_iter()
+            .map(|(name, value)| (name.into(), value.into()))
+    }
+
+    fn names(launch: &Launch) -> Vec<String> {
+        let environment = launch.environment(ours());
+        environment
+            .keys()
+            .map(|name| name.to_string_lossy().into_owned())
+            .collect()
+    }
+
+    #[test]
+    fn secrets_stay_with_us_unless_everything_is_passed() {
+        let mut launch = Launch::new("server");
+        assert_eq!(names(&launch), ["LC_ALL", "PATH"]);
+        launch.inherit_env = InheritEnv::All;
+        assert_eq!(names(&launch), ["AWS_SECRET", "LC_ALL", "PATH"]);
+    }
+
+    #[test]
+    fn what_was_configured_wins() {
+        let mut launch = Launch::new("server");
+        launch.env.insert("PATH".into(), "/opt/bin".into());
+        launch.env.insert("KEY".into(), "value".into());
+        let environment = launch.environment(ours());
+        assert_eq!(environment[OsStr::new("PATH")], "/opt/bin");
+        assert_eq!(environment[OsStr::new("KEY")], "value");
+    }
+
+    #[test]
+    fn debug_output_tells_no_secret() {
+        let mut launch = Launch::new("server");
+        launch.env.insert("KEY".into(), "s3cr3t".into());
+        let shown = format!("{launch:?}");
+        assert!(shown.contains("KEY") && !shown.contains("s3cr3t"));
+    }
+}

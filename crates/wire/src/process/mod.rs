@@ -1,0 +1,48 @@
+//! Server processes: started with three pipes, watched, and never left behind.
+//!
+//! Four nets, each for what slips through the one before:
+//!
+//! 1. the server is asked to end: end of file, then `SIGTERM` ([`ServerProcess::stop`]);
+//! 2. its process group (on Windows: its job) is killed, by `stop` or by `Drop`;
+//! 3. a sweep of the process table kills what left the group; such processes are known by the
+//!    variable [`MARKER_VARIABLE`] in their environment, or by descent;
+//! 4. a guard process does 2 and 3 when we ourselves die too suddenly to do so (`guard.sh`).
+//!
+//! What slips through all four: a process that changed its user, or one that left the group, the
+//! family *and* its environment before the server was stopped.
+
+#[cfg(unix)]
+mod census;
+mod exit;
+#[cfg(unix)]
+mod group;
+#[cfg(unix)]
+mod guard;
+mod inspect;
+#[cfg(windows)]
+mod job;
+mod launch;
+mod lookup;
+mod marker;
+#[cfg(target_os = "linux")]
+mod procfs;
+mod ring;
+mod server;
+mod stderr;
+mod stop;
+mod stray;
+mod tee;
+
+pub use exit::ExitInfo;
+pub use inspect::{RunState, Sample, Sampler, StateCounts, TreeState, inspect};
+pub use launch::{InheritEnv, Launch, TeeStderr};
+pub use lookup::LookupError;
+pub use marker::MARKER_VARIABLE;
+pub use server::{ServerProcess, SpawnError};
+pub use stop::{Patience, StopReport, StopStep};
+pub use stray::Stray;
+
+#[cfg(unix)]
+use group as fence;
+#[cfg(windows)]
+use job as fence;

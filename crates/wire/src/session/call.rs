@@ -1,0 +1,238 @@
+//! A prepared request, sent and followed to its end.
+
+use std::{borrow::Cow, future::poll_fn, pin::pin, rc::Rc, task::Poll, time::Duration};
+
+use mcp_loadtest_core::{
+    event::{Call, Event, Failure, Phase},
+    mcp::{lifecycle::Withdrawal, method},
+    outcome::ErrorCategory,
+};
+use serde_json::json;
+
+use super::{Break, Inner, Prepared, Reply, Session, settle::reply_of};
+use crate::{
+    slots::{Deadlines, Ended, Opening, Progress},
+    transport::Link,
+};
+
+/// How a call is made.
+#[derive(Debug, Clone, Copy)]
+pub struct How {
+    /// Why it is made.
+    pub phase: Phase,
+    /// When it should have started; now, if nothing is said.
+    pub intended: Option<Duration>,
+    /// How long it is waited for.
+    pub deadlines: Deadlines,
+    /// Whether the caller wants the body.
+    pub keep_body: bool,
+}
+
+impl How {
+    /// A request of the set-up: one limit, body kept.
+    pub fn setup(limit: Duration) -> Self {
+        let deadlines = Deadlines { hang: Duration::MAX, grace: Duration::MAX, timeout: limit };
+        Self { phase: Phase::Setup, intended: None, deadlines, keep_body: true }
+    }
+}
+
+/// Rounds of `input_required` before a call is given up.
+const MOST_ROUNDS: u32 = 10;
+
+/// One call from its first request to its end, over all its rounds.
+struct Attempt<'a> {
+    how: &'a How,
+    intended: Duration,
+    started: Duration,
+}
+
+enum Step {
+    Ended(Reply),
+    NeedsInput(Vec<u8>),
+}
+
+impl Session {
+    /// Sends the request and follows it to its end. Dropping the future withdraws the call.
+    pub async fn call(&self, prepared: &Rc<Prepared>, how: How) -> Reply {
+        let inner = &*self.inner;
+        let started = inner.clock.now();
+        let attempt = Attempt { how: &how, intended: how.intended.unwrap_or(started), started };
+        let id = inner.open_call(prepared, &attempt, how.phase);
+        match inner.follow(id, prepared).await {
+            Step::Ended(reply) => reply,
+            // Rare, and its state is large: boxed so that a plain call stays small.
+            Step::NeedsInput(result) => Box::pin(inner.further_rounds(prepared, &attempt, result)).await,
+        }
+    }
+
+    /// Sends a notification.
+    pub async fn notify(&self, method: &str, params: serde_json::Value) {
+        self.inner.link.notify(&self.inner, method, &params).await;
+    }
+}
+
+impl Inner {
+    /// Answers `input_required` by repeating the request with what was asked for.
+    async fn further_rounds(&self, first: &Rc<Prepared>, attempt: &Attempt<'_>, mut result: Vec<u8>) -> Reply {
+        // Only the first round counts as issued; the rounds after it belong to the same call.
+        let phase = if attempt.how.phase == Phase::Load { Phase::Control } else { attempt.how.phase };
+        for _ in 0..MOST_ROUNDS {
+            let Some(next) = self.with_input(first, &result) else {
+                return self.fail(first, attempt, "`input_required` without anything to answer");
+            };
+            let next = Rc::new(next);
+            let id = self.open_call(&next, attempt, phase);
+            match self.follow(id, &next).await {
+                Step::Ended(reply) => return reply,
+                Step::NeedsInput(again) => result = again,
+            }
+        }
+        self.fail(first, attempt, "`input_required` again and again")
+    }
+
+    fn open_call(&self, prepared: &Rc<Prepared>, attempt: &Attempt<'_>, phase: Phase) -> u64 {
+        let opening = Opening {
+            prepared: prepared.clone(),
+            phase: attempt.how.phase,
+            intended: attempt.intended,
+            started: attempt.started,
+            deadlines: attempt.how.deadlines,
+            keep_body: attempt.how.keep_body,
+        };
+        let mut slots = self.slots.borrow_mut();
+        let id = slots.open(opening);
+        if let Some(slot) = slots.waiting(id) {
+            let mut call = self.call_of(slot);
+            call.phase = phase;
+            self.emit(&Event::Request { call, params: Cow::Borrowed(prepared.template.params()) });
+        }
+        drop(slots);
+        let broken = self.broken.borrow().clone();
+        if let Some(cause) = broken {
+            self.end_call(id, &cause);
+        }
+        id
+    }
+
+    /// Sends the request and waits for what becomes of it.
+    async fn follow(&self, id: u64, prepared: &Rc<Prepared>) -> Step {
+        let withdrawn = WithdrawOnDrop { inner: self, id, done: false };
+        let step = match &self.link {
+            Link::Stdio(stdio) => {
+                if self.broken.borrow().is_none() {
+                    stdio.send(|out| prepared.template.write(id, out));
+                }
+                self.await_end(id, std::future::pending()).await
+            }
+            Link::Http(http) => self.await_end(id, http.exchange(self, id, prepared)).await,
+        };
+        withdrawn.disarm();
+        step
+    }
+
+    /// Waits for the slot while the exchange, if there is one, moves bytes.
+    async fn await_end(&self, id: u64, exchange: impl Future<Output = ()>) -> Step {
+        let mut exchange = pin!(exchange);
+        let mut exchanging = true;
+        loop {
+            let progress = poll_fn(|cx| {
+                if let Some(progress) = self.slots.borrow_mut().poll(id, cx.waker()) {
+                    return Poll::Ready(progress);
+                }
+                if exchanging && exchange.as_mut().poll(cx).is_ready() {
+                    exchanging = false;
+                    if let Some(progress) = self.slots.borrow_mut().poll(id, cx.waker()) {
+                        return Poll::Ready(progress);
+                    }
+                }
+                Poll::Pending
+            })
+            .await;
+            match progress {
+                Progress::Finished(Ended::Replied(reply)) => return Step::Ended(reply),
+                Progress::Finished(Ended::NeedsInput(result)) => return Step::NeedsInput(result),
+                Progress::Overdue => self.begin_watch(id),
+                Progress::Silent => return Step::Ended(self.give_up_silent(id)),
+                Progress::TimedOut => {
+                    let message = "no reply within the call timeout";
+                    return Step::Ended(self.give_up(id, ErrorCategory::Timeout, message.into()));
+                }
+            }
+        }
+    }
+
+    /// Ends a call whose connection broke.
+    pub(crate) fn end_call(&self, id: u64, cause: &Break) {
+        let at = self.clock.now();
+        let mut slots = self.slots.borrow_mut();
+        let Some(slot) = slots.waiting(id) else { return };
+        let failure = Failure { category: cause.category, message: cause.message.as_ref().into(), code: cause.code };
+        let reply = reply_of(&failure, None, slot.started, at);
+        self.emit(&Event::Error { call: self.call_of(slot), at, failure });
+        slots.finish(id, Ended::Replied(reply));
+    }
+
+    /// Gives a call up and withdraws it.
+    pub(super) fn give_up(&self, id: u64, category: ErrorCategory, message: String) -> Reply {
+        let at = self.clock.now();
+        let failure = Failure { category, message: message.into(), code: None };
+        let mut slots = self.slots.borrow_mut();
+        let started = slots.waiting(id).map_or(at, |slot| {
+            self.emit(&Event::Error { call: self.call_of(slot), at, failure: failure.clone() });
+            slot.started
+        });
+        slots.abandon(id);
+        drop(slots);
+        self.withdraw(id);
+        reply_of(&failure, None, started, at)
+    }
+
+    /// Tells the server that nobody waits any more, where the revision does so with a message.
+    fn withdraw(&self, id: u64) {
+        let lifecycle = self.lifecycle.get();
+        let by_closing = lifecycle.withdrawal == Withdrawal::NotifyOrClose && matches!(self.link, Link::Http(_));
+        if !by_closing && self.broken.borrow().is_none() {
+            let params = json!({ "requestId": id, "reason": "no reply in time" });
+            self.link.notify_detached(self, method::CANCELLED, &params);
+        }
+    }
+
+    /// Ends a call for a reason of our own, after its slot is gone.
+    fn fail(&self, prepared: &Prepared, attempt: &Attempt<'_>, message: &'static str) -> Reply {
+        let at = self.clock.now();
+        let failure = Failure { category: ErrorCategory::Malformed, message: message.into(), code: None };
+        let call = Call {
+            request_id: 0,
+            session: self.index,
+            worker: self.worker,
+            phase: attempt.how.phase,
+            method: Cow::Borrowed(prepared.method()),
+            tool: prepared.tool().map(Cow::Borrowed),
+            intended: attempt.intended,
+            started: attempt.started,
+        };
+        self.emit(&Event::Error { call, at, failure: failure.clone() });
+        reply_of(&failure, None, attempt.started, at)
+    }
+}
+
+/// Books a call as cancelled when its caller goes away before the reply.
+struct WithdrawOnDrop<'a> {
+    inner: &'a Inner,
+    id: u64,
+    done: bool,
+}
+
+impl WithdrawOnDrop<'_> {
+    fn disarm(mut self) {
+        self.done = true;
+    }
+}
+
+impl Drop for WithdrawOnDrop<'_> {
+    fn drop(&mut self) {
+        if !self.done && self.inner.slots.borrow_mut().waiting(self.id).is_some() {
+            self.inner.give_up(self.id, ErrorCategory::Cancelled, "withdrawn by the caller".into());
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Which revision does a server speak? Asked without harm.
+//!
+//! A first `server/discover` kills some legacy servers and others never answer it, so over stdio it
+//! is asked of a process that can be thrown away. One that answers it in the modern way is kept.
+
+use std::{rc::Rc, time::Duration};
+
+use mcp_loadtest_core::{
+    mcp::{Revision, lifecycle, method},
+    outcome::Outcome,
+};
+use serde_json::{Value, json};
+use tokio::{select, time::sleep};
+
+use super::{How, OpenError, Options, Reply, Session, Target};
+use crate::sink::Nowhere;
+
+/// What the question showed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EraProbe {
+    /// The revision to speak.
+    pub revision: Revision,
+    /// What was seen, in words.
+    pub reason: String,
+}
+
+/// How long a server may keep silent before it is also asked in the legacy way.
+const SILENCE: Duration = Duration::from_secs(3);
+
+/// Finds the revision that a server speaks.
+pub async fn find_revision(target: &Target, options: &Options) -> Result<EraProbe, OpenError> {
+    let mut quiet = options.clone();
+    quiet.sink = Rc::new(Nowhere);
+    quiet.stderr_log = None;
+    quiet.stdout_log = None;
+    let session = Session::connect(target, &quiet, Revision::NEWEST_MODERN).await?;
+    let probe = ask(&session, options.startup_timeout).await;
+    session.discard().await;
+    Ok(probe)
+}
+
+async fn ask(session: &Session, limit: Duration) -> EraProbe {
+    let discover = session.prepare(method::DISCOVER, json!({}));
+    let mut answer = std::pin::pin!(session.call(&discover, How::setup(limit)));
+    let early = select! {
+        reply = &mut answer => Some(reply),
+        () = sleep(SILENCE) => None,
+    };
+    match early {
+        Some(reply) => judge(&reply),
+        // Whoever answers `initialize` but not `server/discover` is legacy, however slowly it starts.
+        None => select! {
+            reply = &mut answer => judge(&reply),
+            reply = session.handshake_request(limit) => late(&reply),
+        },
+    }
+}
+
+fn late(initialized: &Reply) -> EraProbe {
+    let reason = match initialized.outcome {
+        Outcome::Ok => "`initialize` was answered, `server/discover` was not",
+        Outcome::Failed(_) => "`server/discover` was not answered",
+    };
+    EraProbe { revision: Revision::NEWEST_LEGACY, reason: reason.into() }
+}
+
+fn judge(reply: &Reply) -> EraProbe {
+    let versions = reply.json().and_then(|result| result.get("supportedVersions").cloned());
+    let modern = versions.as_ref().and_then(Value::as_array).is_some_and(|versions| {
+        versions.iter().any(|version| version == lifecycle(Revision::NEWEST_MODERN).revision.as_str())
+    });
+    if modern {
+        let revision = Revision::NEWEST_MODERN;
+        return EraProbe { revision, reason: "`server/discover` lists it".into() };
+    }
+    let said = match reply.code {
+        Some(code) => format!("`server/discover` was refused with {code}"),
+        None if reply.outcome == Outcome::Ok => "`server/discover` lists no modern revision".into(),
+        None => format!("`server/discover` failed: {}", reply.message),
+    };
+    EraProbe { revision: Revision::NEWEST_LEGACY, reason: said }
+}

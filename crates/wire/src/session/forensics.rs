@@ -1,0 +1,140 @@
+//! Why is a call silent? A control request, the process and the other calls tell.
+
+use std::{cell::Cell, rc::Rc, time::Duration};
+
+use mcp_loadtest_core::{
+    event::{Event, Phase},
+    mcp::{lifecycle::Control, method},
+    outcome::{ErrorCategory, Outcome},
+    silence::{ControlReply, Evidence, ProcessEvidence},
+};
+use serde_json::json;
+
+use super::{How, Inner, Reply, Session, prepared};
+use crate::{process::{RunState, TreeState}, slots::Deadlines};
+
+/// What is watched from the moment the first call of the session is overdue.
+pub(crate) struct Watch {
+    began: Duration,
+    replies: u64,
+    control: Rc<Cell<ControlReply>>,
+    process: Option<TreeState>,
+}
+
+impl Inner {
+    /// A call is overdue: report it and begin to watch, unless that is under way.
+    pub(super) fn begin_watch(&self, id: u64) {
+        let at = self.clock.now();
+        if let Some(slot) = self.slots.borrow_mut().waiting(id) {
+            self.emit(&Event::Hang { call: self.call_of(slot), at });
+        }
+        if self.watch.borrow().is_none() {
+            let watch = Watch {
+                began: at,
+                replies: self.slots.borrow().replies,
+                control: Rc::new(Cell::new(ControlReply::NotSent)),
+                process: self.link.process_state(),
+            };
+            self.ask_for_control(&watch.control);
+            *self.watch.borrow_mut() = Some(watch);
+        }
+    }
+
+    /// Sends the control request; its reply is noted whenever it comes.
+    fn ask_for_control(&self, told: &Rc<Cell<ControlReply>>) {
+        let Some(session) = self.session() else { return };
+        let told = told.clone();
+        told.set(ControlReply::Silent(Duration::ZERO));
+        tokio::task::spawn_local(async move {
+            let never = Deadlines { hang: Duration::MAX, grace: Duration::MAX, timeout: CONTROL_LIMIT };
+            let how = How { phase: Phase::Control, intended: None, deadlines: never, keep_body: false };
+            let reply = session.control(how).await;
+            if is_alive(&reply) {
+                told.set(ControlReply::Answered(reply.took()));
+            }
+        });
+    }
+
+    /// The call was not answered: judge by what was watched, report, and give it up.
+    pub(super) fn give_up_silent(&self, id: u64) -> Reply {
+        let at = self.clock.now();
+        let evidence = self.evidence(id, at);
+        let sentence = evidence.sentence();
+        if let Some(slot) = self.slots.borrow_mut().waiting(id) {
+            let (diagnosis, evidence) = (evidence.diagnosis(), sentence.as_str().into());
+            self.emit(&Event::Deadlock { call: self.call_of(slot), at, diagnosis, evidence });
+        }
+        self.give_up(id, ErrorCategory::Deadlock, "no reply within the hang threshold and the grace period".into())
+    }
+
+    fn evidence(&self, id: u64, at: Duration) -> Evidence {
+        let lifecycle = self.lifecycle.get();
+        let mut slots = self.slots.borrow_mut();
+        let (replies, in_flight) = (slots.replies, slots.in_flight());
+        let (method, same_tool_answered) = slots.waiting(id).map_or_else(Default::default, |slot| {
+            let prepared = slot.prepared.as_ref();
+            let method = prepared.map_or("", |prepared| prepared.method()).to_owned();
+            (method, prepared.is_some_and(|prepared| prepared.answered_since(slot.started)))
+        });
+        drop(slots);
+        let watch = self.watch.borrow();
+        let control = watch.as_ref().map_or(ControlReply::NotSent, |watch| watch.control.get());
+        let waited = watch.as_ref().map_or(Duration::ZERO, |watch| at.saturating_sub(watch.began));
+        let answered_control = matches!(control, ControlReply::Answered(_));
+        let control = match control {
+            ControlReply::Silent(_) => ControlReply::Silent(waited),
+            other => other,
+        };
+        let others = watch.as_ref().map_or(0, |watch| replies.saturating_sub(watch.replies));
+        Evidence {
+            method,
+            control,
+            control_method: control_method(lifecycle.control),
+            process: self.process_evidence(watch.as_ref(), waited),
+            others_answered: others.saturating_sub(u64::from(answered_control)),
+            same_tool_answered,
+            in_flight: in_flight.saturating_sub(usize::from(!answered_control)),
+        }
+    }
+
+    fn process_evidence(&self, watch: Option<&Watch>, watched: Duration) -> Option<ProcessEvidence> {
+        let now = self.link.process_state()?;
+        let before = watch.and_then(|watch| watch.process.as_ref());
+        Some(ProcessEvidence {
+            stopped: now.state == RunState::Stopped,
+            cpu: now.cpu.saturating_sub(before.map_or(now.cpu, |before| before.cpu)),
+            watched,
+            state: match &now.waits {
+                Some(waits) => format!("{} ({waits})", now.state.as_str()),
+                None => now.state.as_str().to_owned(),
+            },
+        })
+    }
+}
+
+/// A control request that was never answered is forgotten after this.
+const CONTROL_LIMIT: Duration = Duration::from_secs(600);
+
+/// An error is an answer too: whoever refuses a request has read it.
+fn is_alive(reply: &Reply) -> bool {
+    match reply.outcome {
+        Outcome::Ok => true,
+        Outcome::Failed(category) => category.was_answered(),
+    }
+}
+
+const fn control_method(control: Control) -> &'static str {
+    match control {
+        Control::Ping => method::PING,
+        Control::Discover => method::DISCOVER,
+    }
+}
+
+impl Session {
+    /// Sends the cheap request that shows whether the server still reads its input.
+    pub async fn control(&self, how: How) -> Reply {
+        let lifecycle = self.inner.lifecycle.get();
+        let request = prepared::prepare(&lifecycle, control_method(lifecycle.control), json!({}), &[]);
+        self.call(&Rc::new(request), how).await
+    }
+}

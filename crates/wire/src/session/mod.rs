@@ -1,0 +1,240 @@
+//! One conversation with a server: many calls in flight, replies matched by id.
+//!
+//! A session lives in one thread (its tasks are `spawn_local`): no lock and no channel stands
+//! between a reply and its caller. It reports what happens to a [`Sink`](crate::sink::Sink) at the
+//! moment it happens, straight from the read buffer.
+//!
+//! | file        | what it does                                                   |
+//! |-------------|----------------------------------------------------------------|
+//! | `open`      | start a server or connect to one, find the era, shake hands    |
+//! | `call`      | send a prepared request and wait for what becomes of it        |
+//! | `settle`    | take frames from the transport and end the calls they answer   |
+//! | `answer`    | answer what the server asks of us, in both eras                |
+//! | `forensics` | find out why a call is silent                                  |
+//! | `tools`     | list the tools, page by page                                   |
+
+mod answer;
+mod call;
+mod era;
+mod forensics;
+mod handshake;
+mod open;
+mod prepared;
+mod settle;
+mod tools;
+
+use std::{
+    cell::{Cell, RefCell},
+    rc::{Rc, Weak},
+    sync::Arc,
+    time::Duration,
+};
+
+use mcp_loadtest_core::{
+    event::Event,
+    mcp::{Lifecycle, Revision},
+    outcome::{ErrorCategory, Outcome},
+};
+use serde_json::Value;
+use tokio::time::sleep;
+
+pub use call::How;
+pub use era::{EraProbe, find_revision};
+pub use crate::slots::Deadlines;
+pub use handshake::{Hello, ProtocolStrictness};
+pub use open::{OpenError, Options, Target};
+pub use prepared::Prepared;
+pub use tools::ToolListing;
+
+use crate::{
+    clock::Clock,
+    process::{StopReport, TreeState},
+    sink::Sink,
+    slots::Slots,
+    transport::Link,
+};
+
+/// What became of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reply {
+    /// Good, or which failure.
+    pub outcome: Outcome,
+    /// The JSON-RPC error code, where there is one.
+    pub code: Option<i64>,
+    /// What the server or the transport said; empty for a good reply.
+    pub message: String,
+    /// The raw `result` or `error`, where it was asked for.
+    pub body: Option<Vec<u8>>,
+    /// When the call was sent.
+    pub started: Duration,
+    /// When it ended.
+    pub ended: Duration,
+}
+
+impl Reply {
+    /// How long the call took from its true start.
+    pub fn took(&self) -> Duration {
+        self.ended.saturating_sub(self.started)
+    }
+
+    /// The failure, if it is one.
+    pub fn failure(&self) -> Option<ErrorCategory> {
+        match self.outcome {
+            Outcome::Ok => None,
+            Outcome::Failed(category) => Some(category),
+        }
+    }
+
+    /// The kept body as JSON.
+    pub fn json(&self) -> Option<Value> {
+        serde_json::from_slice(self.body.as_deref()?).ok()
+    }
+}
+
+/// Why a connection is gone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Break {
+    /// `Crash` or `Disconnected`, or what an HTTP status amounts to.
+    pub category: ErrorCategory,
+    /// The HTTP status, where that is the reason.
+    pub code: Option<i64>,
+    /// What happened.
+    pub message: Arc<str>,
+}
+
+/// How the session counts what it does not report one by one.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) notifications: Cell<u64>,
+    pub(crate) server_requests: Cell<u64>,
+    pub(crate) defects: Cell<u64>,
+}
+
+/// The inside of a session, shared by its tasks.
+pub(crate) struct Inner {
+    me: Weak<Self>,
+    pub(crate) index: u32,
+    pub(crate) worker: u16,
+    pub(crate) lifecycle: Cell<Lifecycle>,
+    pub(crate) slots: RefCell<Slots>,
+    pub(crate) link: Link,
+    pub(crate) sink: Rc<dyn Sink>,
+    pub(crate) clock: Clock,
+    pub(crate) counters: Counters,
+    pub(crate) broken: RefCell<Option<Break>>,
+    pub(crate) watch: RefCell<Option<forensics::Watch>>,
+    shutdown_timeout: Duration,
+}
+
+/// A conversation with a server. Cheap to clone; all clones are the same session.
+#[derive(Clone)]
+pub struct Session {
+    pub(crate) inner: Rc<Inner>,
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session").field("index", &self.inner.index).finish_non_exhaustive()
+    }
+}
+
+impl Session {
+    /// The revision that is spoken.
+    pub fn revision(&self) -> Revision {
+        self.inner.lifecycle.get().revision
+    }
+
+    /// Which session of the run this is.
+    pub fn index(&self) -> u32 {
+        self.inner.index
+    }
+
+    /// Why the session is gone, if it is.
+    pub fn broken(&self) -> Option<Break> {
+        self.inner.broken.borrow().clone()
+    }
+
+    /// The process tree of the server at this moment, where it is ours.
+    pub fn process(&self) -> Option<TreeState> {
+        self.inner.link.process_state()
+    }
+
+    /// The process id of the server, where it is ours.
+    pub fn pid(&self) -> Option<u32> {
+        self.inner.link.pid()
+    }
+
+    /// Notifications that came in so far.
+    pub fn notifications(&self) -> u64 {
+        self.inner.counters.notifications.get()
+    }
+
+    /// Requests of the server that were answered so far.
+    pub fn server_requests(&self) -> u64 {
+        self.inner.counters.server_requests.get()
+    }
+
+    /// Prepares a request as the revision wants it.
+    pub fn prepare(&self, method: &str, params: Value) -> Rc<Prepared> {
+        Rc::new(prepared::prepare(&self.inner.lifecycle.get(), method, params, &[]))
+    }
+
+    /// Prepares a tool call; `schema` may mark parameters that HTTP repeats in headers.
+    pub fn prepare_tool_call(&self, tool: &str, arguments: &Value, schema: &Value) -> Rc<Prepared> {
+        use mcp_loadtest_core::mcp::{header, method};
+        let marks = header::marked_parameters(schema).unwrap_or_default();
+        let headers = header::parameter_headers(&marks, arguments);
+        let params = serde_json::json!({ "name": tool, "arguments": arguments });
+        Rc::new(prepared::prepare(&self.inner.lifecycle.get(), method::TOOLS_CALL, params, &headers))
+    }
+
+    /// Ends the session: over stdio the server is asked to end, then told, then killed.
+    pub async fn close(self) -> Option<StopReport> {
+        self.inner.link.close(&self.inner, self.inner.shutdown_timeout).await
+    }
+
+    /// Ends the session without patience: it was only a trial, or it never began.
+    pub(crate) async fn discard(self) {
+        self.inner.link.close(&self.inner, Duration::ZERO).await;
+    }
+}
+
+/// Looks at the deadlines now and then, for as long as the session lives.
+async fn sweep(inner: Weak<Inner>, shortest_deadline: Duration) {
+    let interval = (shortest_deadline / 50).clamp(Duration::from_millis(5), Duration::from_millis(50));
+    loop {
+        sleep(interval).await;
+        let Some(inner) = inner.upgrade() else { return };
+        inner.slots.borrow_mut().sweep(inner.clock.now());
+        if let Link::Stdio(stdio) = &inner.link {
+            stdio.notice_exit(&inner);
+        }
+    }
+}
+
+impl Inner {
+    /// The session that this is the inside of.
+    pub(crate) fn session(&self) -> Option<Session> {
+        self.me.upgrade().map(|inner| Session { inner })
+    }
+
+    pub(crate) fn emit(&self, event: &Event<'_>) {
+        self.sink.emit(event);
+    }
+
+    pub(crate) fn note(&self, name: &'static str, detail: String) {
+        self.emit(&Event::note(self.clock.now(), name, detail));
+    }
+
+    /// The connection is gone: every call in flight ends with it.
+    pub(crate) fn break_off(&self, cause: Break) {
+        if self.broken.borrow().is_some() {
+            return;
+        }
+        *self.broken.borrow_mut() = Some(cause.clone());
+        let waiting = self.slots.borrow().waiting_ids();
+        for id in waiting {
+            self.end_call(id, &cause);
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! From frames to ended calls.
+
+use std::{borrow::Cow, time::Duration};
+
+use mcp_loadtest_core::{
+    display::visible_bytes,
+    event::{Call, Event, Failure, note},
+    jsonrpc::{self, Body, Defect, Id, Message, ResultKind},
+    outcome::{ErrorCategory, Outcome},
+};
+use serde_json::Value;
+
+use super::{Inner, Reply};
+use crate::slots::{Ended, Slot};
+
+/// Defects that are reported one by one; beyond this they are only counted.
+const MOST_DEFECTS: u64 = 1000;
+/// How much of a bad frame is shown.
+const EXCERPT: usize = 120;
+
+impl Inner {
+    /// Takes one frame that arrived at `at`.
+    pub(crate) fn take_frame(&self, frame: &[u8], at: Duration) {
+        let reading = jsonrpc::read(frame);
+        if !reading.defects.is_empty() {
+            self.report_defects(&reading.defects, frame, at);
+        }
+        match reading.message {
+            Some(Message::Response { id: Id::Number(id), body }) => {
+                self.settle(id, body, &reading.defects, at);
+            }
+            Some(Message::Response { id: Id::Other(id), body }) => self.take_orphan(id, &body),
+            Some(Message::Request { id, method, params }) => self.take_request(id, method, params),
+            Some(Message::Notification { .. }) => {
+                self.counters.notifications.set(self.counters.notifications.get() + 1);
+            }
+            None => self.take_unreadable(frame, &reading.defects, at),
+        }
+    }
+
+    fn report_defects(&self, defects: &[Defect], frame: &[u8], at: Duration) {
+        let count = self.counters.defects.get() + 1;
+        self.counters.defects.set(count);
+        if count > MOST_DEFECTS {
+            return;
+        }
+        let slugs: Vec<_> = defects.iter().map(|defect| defect.slug()).collect();
+        let detail = format!("{}: {}", slugs.join(", "), visible_bytes(frame, EXCERPT));
+        self.emit(&Event::note(at, note::FRAME_DEFECT, detail));
+    }
+
+    /// A frame that is no message may still show which call it was meant for.
+    fn take_unreadable(&self, frame: &[u8], defects: &[Defect], at: Duration) {
+        let looks_like_a_message = frame.trim_ascii_start().starts_with(b"{");
+        let id = id_in_head(frame).filter(|id| self.slots.borrow_mut().waiting(*id).is_some());
+        let id = id.or_else(|| {
+            looks_like_a_message.then(|| self.slots.borrow().only_waiting()).flatten()
+        });
+        if let Some(id) = id {
+            self.settle(id, Body::Unclear, defects, at);
+        }
+    }
+
+    /// A frame that was too long to keep; `head` is how it began.
+    pub(crate) fn take_oversized(&self, head: &[u8], limit: usize, at: Duration) {
+        let detail = format!("frame_too_large: more than {limit} bytes: {}", visible_bytes(head, EXCERPT));
+        self.emit(&Event::note(at, note::FRAME_DEFECT, detail));
+        self.take_unreadable(head, &[Defect::Truncated], at);
+    }
+
+    fn take_orphan(&self, id: &[u8], body: &Body<'_>) {
+        let said = match body {
+            Body::Error { raw, .. } | Body::Result { raw, .. } => visible_bytes(raw, EXCERPT),
+            Body::Unclear => String::new(),
+        };
+        self.note(note::ORPHAN_REPLY, format!("id {}: {said}", visible_bytes(id, 40)));
+    }
+
+    /// Ends the call that this reply answers.
+    pub(crate) fn settle(&self, id: u64, body: Body<'_>, defects: &[Defect], at: Duration) {
+        let mut slots = self.slots.borrow_mut();
+        let overdue = slots.was_overdue(id);
+        let Some(slot) = slots.waiting(id) else {
+            drop(slots);
+            self.take_late(id, &body, at);
+            return;
+        };
+        if let Body::Result { raw, kind: ResultKind::InputRequired } = body {
+            let raw = raw.to_vec();
+            slots.finish(id, Ended::NeedsInput(raw));
+            return;
+        }
+        let failure = failure_of(&body, defects, overdue);
+        let keep = slot.keep_body.then(|| raw_of(&body).to_vec());
+        let call = self.call_of(slot);
+        if failure.is_none()
+            && let Some(prepared) = &slot.prepared
+        {
+            prepared.saw_answer(slot.started);
+        }
+        let started = slot.started;
+        let reply = match failure {
+            None => {
+                self.emit(&Event::Response { call, at, result: Cow::Borrowed(raw_of(&body)) });
+                Reply { outcome: Outcome::Ok, code: None, message: String::new(), body: keep, started, ended: at }
+            }
+            Some(failure) => {
+                let reply = reply_of(&failure, keep, started, at);
+                self.emit(&Event::Error { call, at, failure });
+                reply
+            }
+        };
+        slots.finish(id, Ended::Replied(reply));
+    }
+
+    /// A reply to a call that was given up, answered before, or never made.
+    fn take_late(&self, id: u64, body: &Body<'_>, at: Duration) {
+        let late = self.slots.borrow_mut().take_abandoned(id);
+        if let Some(slot) = late {
+            let took = at.saturating_sub(slot.started);
+            self.note(note::LATE_REPLY, format!("id {id} answered after {:.3} s", took.as_secs_f64()));
+            return;
+        }
+        let word = if self.slots.borrow().was_used(id) { "answered twice" } else { "never sent" };
+        let said = visible_bytes(raw_of(body), EXCERPT);
+        self.note(note::ORPHAN_REPLY, format!("id {id} {word}: {said}"));
+    }
+
+    /// The call in a slot, as events name it.
+    #[inline]
+    pub(crate) fn call_of<'a>(&self, slot: &'a Slot) -> Call<'a> {
+        let prepared = slot.prepared.as_deref();
+        Call {
+            request_id: slot.id,
+            session: self.index,
+            worker: self.worker,
+            phase: slot.phase,
+            method: Cow::Borrowed(prepared.map_or("", |prepared| prepared.method())),
+            tool: prepared.and_then(|prepared| prepared.tool()).map(Cow::Borrowed),
+            intended: slot.intended,
+            started: slot.started,
+        }
+    }
+}
+
+/// What a failure looks like to the caller.
+pub(super) fn reply_of(
+    failure: &Failure<'_>,
+    body: Option<Vec<u8>>,
+    started: Duration,
+    ended: Duration,
+) -> Reply {
+    Reply {
+        outcome: Outcome::Failed(failure.category),
+        code: failure.code,
+        message: failure.message.clone().into_owned(),
+        body,
+        started,
+        ended,
+    }
+}
+
+fn raw_of<'a>(body: &Body<'a>) -> &'a [u8] {
+    match body {
+        Body::Result { raw, .. } | Body::Error { raw, .. } => raw,
+        Body::Unclear => b"null",
+    }
+}
+
+/// The one category of a reply, in order of precedence: late, malformed, error, tool error.
+fn failure_of(body: &Body<'_>, defects: &[Defect], overdue: bool) -> Option<Failure<'static>> {
+    let fail = |category, message: String, code| Some(Failure { category, message: message.into(), code });
+    if overdue {
+        return fail(ErrorCategory::Hang, "answered after the hang threshold".into(), None);
+    }
+    if let Some(defect) = defects.iter().find(|defect| defect.is_fatal()) {
+        return fail(ErrorCategory::Malformed, defect.slug().into(), None);
+    }
+    match body {
+        Body::Result { kind: ResultKind::Complete, .. } => None,
+        Body::Result { raw, kind: ResultKind::ToolError } => {
+            fail(ErrorCategory::ToolError, first_text(raw), None)
+        }
+        Body::Result { kind: ResultKind::InputRequired | ResultKind::Unknown, .. } => {
+            fail(ErrorCategory::Malformed, "a `resultType` that this client does not know".into(), None)
+        }
+        Body::Error { raw, code } => {
+            let message = serde_json::from_slice::<Value>(raw).ok();
+            let message = message.as_ref().and_then(|error| error["message"].as_str()).unwrap_or_default();
+            fail(ErrorCategory::from_code(*code), visible_bytes(message.as_bytes(), EXCERPT), Some(*code))
+        }
+        Body::Unclear => fail(ErrorCategory::Malformed, "no readable reply".into(), None),
+    }
+}
+
+/// The first text of a tool result, which is where tools say what went wrong.
+fn first_text(raw: &[u8]) -> String {
+    let value: Option<Value> = serde_json::from_slice(raw).ok();
+    let text = value.as_ref().and_then(|result| result["content"][0]["text"].as_str());
+    visible_bytes(text.unwrap_or("isError without a text").as_bytes(), EXCERPT)
+}
+
+/// The number after `"id":` near the beginning of a frame.
+fn id_in_head(frame: &[u8]) -> Option<u64> {
+    let head = &frame[..frame.len().min(256)];
+    let at = memchr::memmem::find(head, b"\"id\":")?;
+    let rest = head[at + 5..].trim_ascii_start();
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    // A number that the cut may have shortened is no number.
+    (digits > 0 && digits < rest.len()).then(|| std::str::from_utf8(&rest[..digits]).ok()?.parse().ok())?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_id_of_a_broken_frame_is_found_near_its_beginning() {
+        assert_eq!(id_in_head(br#"{"jsonrpc":"2.0","id":12,"resu"#), Some(12));
+        assert_eq!(id_in_head(br#"{"jsonrpc":"2.0","id": 12"#), None);
+        assert_eq!(id_in_head(b"Server started"), None);
+    }
+}

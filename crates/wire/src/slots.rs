@@ -1,0 +1,289 @@
+//! The calls in flight on one session: a ring of slots, found by id without hashing.
+//!
+//! | state     | entered by        | left by                                                  |
+//! |-----------|-------------------|----------------------------------------------------------|
+//! | Free      | `poll`            | `open`                                                   |
+//! | Waiting   | `open`            | `finish` (it has ended), `abandon` (it was given up)     |
+//! | Finished  | `finish`          | `poll` by the caller, which releases the slot            |
+//! | Abandoned | `abandon`         | a late reply, or nothing: the id stays known             |
+//!
+//! An id's slot is `id % capacity`. A slot that is still taken by an old, stuck call makes `open`
+//! skip that id, so ids stay unique and grow; gaps mean that something hangs.
+
+use std::{rc::Rc, task::Waker, time::Duration};
+
+use mcp_loadtest_core::event::Phase;
+
+use crate::session::Prepared;
+
+/// When silence becomes a hang, and when the call is given up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Deadlines {
+    /// No reply for this long is a hang.
+    pub hang: Duration,
+    /// After the hang, a reply is waited for this much longer.
+    pub grace: Duration,
+    /// The caller's own limit for the whole call.
+    pub timeout: Duration,
+}
+
+/// What a caller waits for.
+#[derive(Debug)]
+pub(crate) enum Progress {
+    /// The call has ended.
+    Finished(Ended),
+    /// The hang threshold has passed.
+    Overdue,
+    /// Hang threshold and grace period have passed.
+    Silent,
+    /// The caller's own limit has passed.
+    TimedOut,
+}
+
+/// How the wire saw a call end.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Ended {
+    /// It was answered, or it failed; either way it was reported.
+    Replied(crate::session::Reply),
+    /// The server wants input before it answers: the raw result.
+    NeedsInput(Vec<u8>),
+}
+
+#[derive(Debug)]
+enum State {
+    Free,
+    Waiting { overdue: bool },
+    Finished(Ended),
+    Abandoned,
+}
+
+/// What is known of a call in flight.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    pub(crate) id: u64,
+    pub(crate) prepared: Option<Rc<Prepared>>,
+    pub(crate) phase: Phase,
+    pub(crate) intended: Duration,
+    pub(crate) started: Duration,
+    pub(crate) keep_body: bool,
+    state: State,
+    waker: Option<Waker>,
+    deadlines: Deadlines,
+    pending: Option<Progress>,
+}
+
+/// All calls in flight on a session.
+#[derive(Debug)]
+pub(crate) struct Slots {
+    ring: Vec<Slot>,
+    next_id: u64,
+    waiting: usize,
+    abandoned: usize,
+    /// Replies taken so far, on any call.
+    pub(crate) replies: u64,
+}
+
+/// What a new call brings along.
+pub(crate) struct Opening {
+    pub(crate) prepared: Rc<Prepared>,
+    pub(crate) phase: Phase,
+    pub(crate) intended: Duration,
+    pub(crate) started: Duration,
+    pub(crate) deadlines: Deadlines,
+    pub(crate) keep_body: bool,
+}
+
+/// Calls that were given up and may still be answered; beyond this the oldest are forgotten.
+const MOST_ABANDONED: usize = 4096;
+
+impl Slots {
+    pub(crate) fn new() -> Self {
+        let mut slots = Self { ring: Vec::new(), next_id: 1, waiting: 0, abandoned: 0, replies: 0 };
+        slots.ring.resize_with(16, Slot::free);
+        slots
+    }
+
+    /// Takes a slot and gives the id of the new call.
+    pub(crate) fn open(&mut self, opening: Opening) -> u64 {
+        if (self.waiting + self.abandoned) * 2 >= self.ring.len() {
+            self.grow();
+        }
+        while !matches!(self.slot(self.next_id).state, State::Free) {
+            self.next_id += 1;
+        }
+        let id = self.next_id;
+        self.next_id += 1;
+        self.waiting += 1;
+        *self.slot(id) = Slot {
+            id,
+            prepared: Some(opening.prepared),
+            phase: opening.phase,
+            intended: opening.intended,
+            started: opening.started,
+            keep_body: opening.keep_body,
+            state: State::Waiting { overdue: false },
+            waker: None,
+            deadlines: opening.deadlines,
+            pending: None,
+        };
+        id
+    }
+
+    fn slot(&mut self, id: u64) -> &mut Slot {
+        let index = id as usize & (self.ring.len() - 1);
+        &mut self.ring[index]
+    }
+
+    fn grow(&mut self) {
+        if self.abandoned > MOST_ABANDONED {
+            self.forget_abandoned();
+        }
+        let size = self.ring.len() * 2;
+        let old = std::mem::take(&mut self.ring);
+        self.ring.resize_with(size, Slot::free);
+        for slot in old {
+            if !matches!(slot.state, State::Free) {
+                let id = slot.id;
+                *self.slot(id) = slot;
+            }
+        }
+    }
+
+    fn forget_abandoned(&mut self) {
+        for slot in &mut self.ring {
+            if matches!(slot.state, State::Abandoned) {
+                *slot = Slot::free();
+            }
+        }
+        self.abandoned = 0;
+    }
+
+    /// The call that still waits under this id.
+    pub(crate) fn waiting(&mut self, id: u64) -> Option<&mut Slot> {
+        let slot = self.slot(id);
+        (slot.id == id && matches!(slot.state, State::Waiting { .. })).then_some(slot)
+    }
+
+    /// Whether the call passed its hang threshold before this moment.
+    pub(crate) fn was_overdue(&mut self, id: u64) -> bool {
+        let slot = self.slot(id);
+        slot.id == id && matches!(slot.state, State::Waiting { overdue: true })
+    }
+
+    /// The call that was given up under this id; it is forgotten with this.
+    pub(crate) fn take_abandoned(&mut self, id: u64) -> Option<Slot> {
+        let slot = self.slot(id);
+        if slot.id != id || !matches!(slot.state, State::Abandoned) {
+            return None;
+        }
+        let taken = std::mem::replace(slot, Slot::free());
+        self.abandoned -= 1;
+        Some(taken)
+    }
+
+    /// Whether this id was ever given out.
+    pub(crate) fn was_used(&self, id: u64) -> bool {
+        id != 0 && id < self.next_id
+    }
+
+    /// The only call that waits, if there is exactly one.
+    pub(crate) fn only_waiting(&self) -> Option<u64> {
+        if self.waiting != 1 {
+            return None;
+        }
+        self.ring.iter().find(|slot| matches!(slot.state, State::Waiting { .. })).map(|slot| slot.id)
+    }
+
+    /// Ends a call and wakes its caller.
+    #[inline]
+    pub(crate) fn finish(&mut self, id: u64, ended: Ended) {
+        let Some(slot) = self.waiting(id) else { return };
+        slot.state = State::Finished(ended);
+        let waker = slot.waker.take();
+        self.waiting -= 1;
+        self.replies += 1;
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// What the caller of this id waits for, if it is there. A finished call gives its slot back.
+    #[inline]
+    pub(crate) fn poll(&mut self, id: u64, waker: &Waker) -> Option<Progress> {
+        let slot = self.slot(id);
+        if let State::Finished(_) = slot.state {
+            let finished = std::mem::replace(slot, Slot::free());
+            let State::Finished(ended) = finished.state else { return None };
+            return Some(Progress::Finished(ended));
+        }
+        if let Some(progress) = slot.pending.take() {
+            return Some(progress);
+        }
+        if !slot.waker.as_ref().is_some_and(|known| known.will_wake(waker)) {
+            slot.waker = Some(waker.clone());
+        }
+        None
+    }
+
+    /// Gives a call up; a late reply will still be recognised.
+    pub(crate) fn abandon(&mut self, id: u64) {
+        if let Some(slot) = self.waiting(id) {
+            slot.state = State::Abandoned;
+            slot.waker = None;
+            self.waiting -= 1;
+            self.abandoned += 1;
+        }
+    }
+
+    /// Wakes the callers whose deadlines have passed.
+    pub(crate) fn sweep(&mut self, now: Duration) {
+        for slot in &mut self.ring {
+            let State::Waiting { overdue } = &mut slot.state else { continue };
+            let age = now.saturating_sub(slot.started);
+            let limits = &slot.deadlines;
+            let progress = if age >= limits.timeout {
+                Progress::TimedOut
+            } else if *overdue && age >= limits.hang.saturating_add(limits.grace) {
+                Progress::Silent
+            } else if !*overdue && age >= limits.hang {
+                *overdue = true;
+                Progress::Overdue
+            } else {
+                continue;
+            };
+            slot.pending = Some(progress);
+            if let Some(waker) = slot.waker.take() {
+                waker.wake();
+            }
+        }
+    }
+
+    /// All calls that wait.
+    pub(crate) fn waiting_ids(&self) -> Vec<u64> {
+        let waiting = self.ring.iter().filter(|slot| matches!(slot.state, State::Waiting { .. }));
+        waiting.map(|slot| slot.id).collect()
+    }
+
+    /// How many calls wait.
+    pub(crate) fn in_flight(&self) -> usize {
+        self.waiting
+    }
+}
+
+impl Slot {
+    fn free() -> Self {
+        let never = Deadlines { hang: Duration::MAX, grace: Duration::MAX, timeout: Duration::MAX };
+        Self {
+            id: 0,
+            prepared: None,
+            phase: Phase::Setup,
+            intended: Duration::ZERO,
+            started: Duration::ZERO,
+            keep_body: false,
+            state: State::Free,
+            waker: None,
+            deadlines: never,
+            pending: None,
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! Streamable HTTP, both eras.
+//!
+//! Written by hand over `httparse` because a load generator must spend less than the server does:
+//! one write and one read a call, replies checked where they were read, no buffer per worker. What
+//! does not come whole in one read (chunks, event streams) takes the slower path in [`slow`].
+
+mod body;
+mod head;
+mod slow;
+mod sse;
+pub(crate) mod stream;
+
+use std::{
+    cell::{Cell, RefCell},
+    future::poll_fn,
+    pin::Pin,
+    rc::Rc,
+    task::Poll,
+    time::Duration,
+};
+
+use mcp_loadtest_core::{
+    display::visible_bytes,
+    jsonrpc::{self, Message},
+    outcome::ErrorCategory,
+};
+use tokio::io::{AsyncRead as _, AsyncWriteExt as _, ReadBuf};
+
+use self::{
+    head::{ContentType, Framing, Head, RequestHead},
+    stream::{Dial, Stream},
+};
+use crate::session::{Break, Inner, Prepared};
+
+/// How much is asked of a socket at once.
+const READ_SIZE: usize = 64 << 10;
+
+thread_local! {
+    /// One buffer a thread serves all its connections: nothing is kept in it across an await.
+    static SCRATCH: RefCell<Vec<u8>> = RefCell::new(vec![0; READ_SIZE]);
+    static OUTGOING: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// What does not change from request to request.
+#[derive(Clone)]
+pub(crate) struct HttpTarget {
+    pub(crate) dial: Dial,
+    pub(crate) host: String,
+    pub(crate) path: String,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) limit: usize,
+}
+
+/// The connections of one session in one thread.
+pub(crate) struct HttpLink {
+    target: Rc<HttpTarget>,
+    idle: RefCell<Vec<Stream>>,
+    session_id: RefCell<Option<String>>,
+    agreed: Cell<bool>,
+    head: RefCell<Rc<[u8]>>,
+}
+
+/// Why an exchange failed.
+pub(crate) struct Trouble {
+    category: ErrorCategory,
+    code: Option<i64>,
+    message: String,
+}
+
+impl Trouble {
+    fn disconnected(message: impl std::fmt::Display) -> Self {
+        Self { category: ErrorCategory::Disconnected, code: None, message: message.to_string() }
+    }
+
+    fn malformed(message: impl std::fmt::Display) -> Self {
+        Self { category: ErrorCategory::Malformed, code: None, message: message.to_string() }
+    }
+
+    fn into_break(self) -> Break {
+        Break { category: self.category, code: self.code, message: self.message.into() }
+    }
+}
+
+impl HttpLink {
+    pub(crate) fn new(target: Rc<HttpTarget>, session_id: Option<String>) -> Self {
+        Self {
+            target,
+            idle: RefCell::default(),
+            agreed: Cell::new(session_id.is_some()),
+            session_id: RefCell::new(session_id),
+            head: RefCell::new(Rc::from([])),
+        }
+    }
+
+    pub(crate) fn session_id(&self) -> Option<String> {
+        self.session_id.borrow().clone()
+    }
+
+    /// The revision is agreed: from now on requests say so.
+    pub(crate) fn agree(&self, inner: &Inner) {
+        self.agreed.set(true);
+        self.refresh_head(inner);
+    }
+
+    /// Renders anew what all requests share.
+    pub(crate) fn refresh_head(&self, inner: &Inner) {
+        *self.head.borrow_mut() = self.render_head(inner, "POST").into();
+    }
+
+    fn render_head(&self, inner: &Inner, method: &str) -> Vec<u8> {
+        let session_id = self.session_id.borrow();
+        let head = RequestHead {
+            path: &self.target.path,
+            host: &self.target.host,
+            headers: &self.target.headers,
+            session_id: session_id.as_deref(),
+            lifecycle: inner.lifecycle.get(),
+            agreed: self.agreed.get(),
+        };
+        head.render(method)
+    }
+
+    /// Sends one request and settles its reply.
+    pub(crate) async fn exchange(&self, inner: &Inner, id: u64, prepared: &Prepared) {
+        let template = &prepared.template;
+        let result = self
+            .round_trip(inner, id, |out| {
+                self.begin_request(out, &prepared.headers, template.len(id));
+                template.write(id, out);
+            })
+            .await;
+        if let Err(trouble) = result {
+            inner.end_call(id, &trouble.into_break());
+        }
+    }
+
+    /// Sends a frame that has no reply.
+    pub(crate) async fn post(&self, inner: &Inner, frame: Vec<u8>) {
+        let headers = notification_headers(inner, &frame);
+        // Nobody waits for a notification; what is wrong with the server shows at the next call.
+        let _ = self
+            .round_trip(inner, 0, |out| {
+                self.begin_request(out, &headers, frame.len());
+                out.extend_from_slice(&frame);
+            })
+            .await;
+    }
+
+    fn begin_request(&self, out: &mut Vec<u8>, headers: &str, length: usize) {
+        out.extend_from_slice(&self.head.borrow());
+        out.extend_from_slice(headers.as_bytes());
+        out.extend_from_slice(b"Content-Length: ");
+        out.extend_from_slice(itoa::Buffer::new().format(length).as_bytes());
+        out.extend_from_slice(b"\r\n\r\n");
+    }
+
+    async fn round_trip(&self, inner: &Inner, id: u64, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), Trouble> {
+        let mut stream = match self.take_idle() {
+            Some(stream) => stream,
+            None => {
+                let connected = Box::pin(self.target.dial.connect()).await;
+                connected.map_err(|error| Trouble::disconnected(format_args!("cannot connect to {}: {error}", self.target.host)))?
+            }
+        };
+        let unsent = OUTGOING.with_borrow_mut(|out| {
+            out.clear();
+            write(out);
+            let sent = stream.try_write(out)?;
+            Ok::<_, std::io::Error>((sent < out.len()).then(|| out[sent..].to_vec()))
+        });
+        if let Some(rest) = unsent.map_err(Trouble::disconnected)? {
+            Box::pin(async {
+                stream.write_all(&rest).await?;
+                stream.flush().await
+            })
+            .await
+            .map_err(Trouble::disconnected)?;
+        }
+        match self.read_whole(inner, id, &mut stream).await? {
+            Whole::Settled { keep_alive: true } => self.idle.borrow_mut().push(stream),
+            Whole::Settled { keep_alive: false } => {}
+            Whole::Incomplete(bytes) => Box::pin(self.read_slowly(inner, id, stream, bytes)).await?,
+        }
+        Ok(())
+    }
+
+    fn take_idle(&self) -> Option<Stream> {
+        let mut idle = self.idle.borrow_mut();
+        while let Some(stream) = idle.pop() {
+            if stream.is_fresh() {
+                return Some(stream);
+            }
+        }
+        None
+    }
+
+    /// Reads once; a reply that came whole is settled from the thread's own buffer.
+    async fn read_whole(&self, inner: &Inner, id: u64, stream: &mut Stream) -> Result<Whole, Trouble> {
+        poll_fn(|cx| {
+            SCRATCH.with_borrow_mut(|scratch| {
+                let mut buf = ReadBuf::new(scratch);
+                match Pin::new(&mut *stream).poll_read(cx, &mut buf) {
+                    Poll::Pending => Poll::Pending,
+                    Poll::Ready(Err(error)) => Poll::Ready(Err(Trouble::disconnected(error))),
+                    Poll::Ready(Ok(())) => Poll::Ready(self.take_read(inner, id, buf.filled())),
+                }
+            })
+        })
+        .await
+    }
+
+    fn take_read(&self, inner: &Inner, id: u64, bytes: &[u8]) -> Result<Whole, Trouble> {
+        if bytes.is_empty() {
+            return Err(Trouble::disconnected("the server closed the connection without a reply"));
+        }
+        let Some(head) = head::read_head(bytes).map_err(Trouble::malformed)? else {
+            return Ok(Whole::Incomplete(bytes.to_vec()));
+        };
+        match head.framing {
+            Framing::Length(length) if bytes.len() == head.length + length && head.content_type != ContentType::EventStream => {
+                let at = inner.clock.now();
+                self.take_body(inner, id, &head, &bytes[head.length..], at)?;
+                Ok(Whole::Settled { keep_alive: head.keep_alive })
+            }
+            _ => Ok(Whole::Incomplete(bytes.to_vec())),
+        }
+    }
+
+    /// Settles a reply whose body is complete.
+    fn take_body(&self, inner: &Inner, id: u64, head: &Head, body: &[u8], at: Duration) -> Result<(), Trouble> {
+        self.take_session_id(inner, head);
+        if head.status == 200 && head.content_type == ContentType::Json {
+            inner.take_frame(body, at);
+        } else {
+            self.take_status(inner, id, head, body, at)?;
+        }
+        if id != 0 && inner.slots.borrow_mut().waiting(id).is_some() {
+            return Err(Trouble::malformed(format_args!("HTTP {} without a reply to the request: {}", head.status, visible_bytes(body, 80))));
+        }
+        Ok(())
+    }
+
+    fn take_session_id(&self, inner: &Inner, head: &Head) {
+        if let Some(id) = &head.session_id
+            && inner.lifecycle.get().http_sessions
+            && self.session_id.borrow().is_none()
+        {
+            *self.session_id.borrow_mut() = Some(id.clone());
+            self.refresh_head(inner);
+        }
+    }
+
+    /// Anything but a plain JSON reply.
+    fn take_status(&self, inner: &Inner, id: u64, head: &Head, body: &[u8], at: Duration) -> Result<(), Trouble> {
+        if matches!(head.status, 200..=299) {
+            return match (id, head.content_type) {
+                (0, _) => Ok(()),
+                (_, ContentType::Other) if !body.is_empty() => Err(Trouble::malformed(format_args!(
+                    "HTTP {} with a body that is neither JSON nor an event stream: {}",
+                    head.status,
+                    visible_bytes(body, 80)
+                ))),
+                _ => Ok(()),
+            };
+        }
+        let reading = jsonrpc::read(body);
+        if let Some(Message::Response { body: error @ jsonrpc::Body::Error { .. }, .. }) = reading.message
+            && id != 0
+        {
+            // A refusal may carry no id: the exchange itself says what it answers.
+            inner.settle(id, error, &[], at);
+            return Ok(());
+        }
+        Err(status_trouble(head, body))
+    }
+
+    /// Ends the session, where there is one.
+    pub(crate) async fn close(&self, inner: &Inner) {
+        if inner.lifecycle.get().http_sessions && self.session_id.borrow().is_some() {
+            let head = self.render_head(inner, "DELETE");
+            let delete = self.round_trip(inner, 0, |out| {
+                out.extend_from_slice(&head);
+                out.extend_from_slice(b"Content-Length: 0\r\n\r\n");
+            });
+            // A server may refuse to be told (405); a dead one cannot listen.
+            let _ = tokio::time::timeout(Duration::from_secs(2), delete).await;
+        }
+        self.idle.borrow_mut().clear();
+    }
+}
+
+enum Whole {
+    Settled { keep_alive: bool },
+    Incomplete(Vec<u8>),
+}
+
+fn status_trouble(head: &Head, body: &[u8]) -> Trouble {
+    let message = match (&head.location, head.status) {
+        (Some(location), 300..=399) => {
+            format!("HTTP {} sends us to {}; redirects are not followed", head.status, visible_bytes(location.as_bytes(), 200))
+        }
+        _ => format!("HTTP {}: {}", head.status, visible_bytes(body.trim_ascii(), 120)),
+    };
+    Trouble { category: ErrorCategory::ServerError, code: Some(i64::from(head.status)), message }
+}
+
+/// A modern notification names its method in a header as requests do.
+fn notification_headers(inner: &Inner, frame: &[u8]) -> String {
+    use mcp_loadtest_core::mcp::header;
+    let lifecycle = inner.lifecycle.get();
+    if !lifecycle.meta_in_every_request {
+        return String::new();
+    }
+    let method = match jsonrpc::read(frame).message {
+        Some(Message::Notification { method, .. }) => String::from_utf8_lossy(method).into_owned(),
+        _ => return String::new(),
+    };
+    format!("{}: {}\r\n{}: {method}\r\n", header::PROTOCOL_VERSION, lifecycle.revision, header::METHOD)
+}

@@ -1,0 +1,194 @@
+//! Replies that do not come whole in one read: chunks, event streams, streams that are resumed.
+
+use std::time::Duration;
+
+use tokio::{io::AsyncReadExt as _, time::sleep};
+
+use super::{
+    HttpLink, Trouble,
+    body::Decoder,
+    head::{ContentType, Head, read_head},
+    sse::SseParser,
+    stream::Stream,
+};
+use crate::session::{Inner, Session};
+
+/// How long the rest of a stream may take after the reply that it carried.
+const DRAIN_LIMIT: Duration = Duration::from_secs(5);
+/// How often a stream is resumed for one call.
+const MOST_RESUMES: u32 = 20;
+/// The wait before a stream is resumed, where the server does not say.
+const DEFAULT_RETRY: Duration = Duration::from_secs(1);
+
+/// A reply that is being read.
+struct Incoming {
+    stream: Stream,
+    bytes: Vec<u8>,
+    head: Head,
+    decoder: Decoder,
+}
+
+/// How an event stream ended.
+enum StreamEnd {
+    /// The reply came.
+    Settled,
+    /// It ended without one.
+    TooEarly,
+}
+
+impl HttpLink {
+    /// Goes on with a reply of which `bytes` have come.
+    pub(super) async fn read_slowly(&self, inner: &Inner, id: u64, stream: Stream, bytes: Vec<u8>) -> Result<(), Trouble> {
+        let mut incoming = begin(stream, bytes).await?;
+        self.take_session_id(inner, &incoming.head);
+        if incoming.head.status == 200 && incoming.head.content_type == ContentType::EventStream {
+            return self.follow_events(inner, id, incoming).await;
+        }
+        let mut body = Vec::new();
+        while !incoming.decoder.is_done() {
+            incoming.decoder.decode(&mut incoming.bytes, &mut body).map_err(Trouble::malformed)?;
+            if body.len() > self.target.limit {
+                return Err(Trouble::malformed(format_args!("the reply is longer than {} bytes", self.target.limit)));
+            }
+            if !incoming.decoder.is_done() && !incoming.fill().await? {
+                break;
+            }
+        }
+        if !incoming.decoder.may_end_here() {
+            return Err(Trouble::disconnected("the connection closed in the middle of the reply"));
+        }
+        self.take_body(inner, id, &incoming.head, &body, inner.clock.now())?;
+        self.keep(incoming);
+        Ok(())
+    }
+
+    /// A connection whose reply is complete serves the next call.
+    fn keep(&self, incoming: Incoming) {
+        if incoming.decoder.is_done() && incoming.head.keep_alive && incoming.bytes.is_empty() {
+            self.idle.borrow_mut().push(incoming.stream);
+        }
+    }
+
+    /// Follows an event stream to the reply, over as many connections as the server wants.
+    async fn follow_events(&self, inner: &Inner, id: u64, first: Incoming) -> Result<(), Trouble> {
+        let mut parser = SseParser::default();
+        let mut incoming = first;
+        for _ in 0..MOST_RESUMES {
+            match self.read_events(inner, id, &mut incoming, &mut parser).await? {
+                StreamEnd::Settled => {
+                    self.drain_later(inner, incoming);
+                    return Ok(());
+                }
+                StreamEnd::TooEarly if id == 0 => return Ok(()),
+                StreamEnd::TooEarly => {}
+            }
+            let resumable = inner.lifecycle.get().http_sessions;
+            let Some(last_id) = parser.last_id.clone().filter(|_| resumable) else {
+                return Err(Trouble::disconnected("the event stream ended without the reply"));
+            };
+            sleep(parser.retry_ms.map_or(DEFAULT_RETRY, Duration::from_millis)).await;
+            incoming = self.listen(inner, Some(&last_id)).await?;
+            if incoming.head.status != 200 || incoming.head.content_type != ContentType::EventStream {
+                return Err(Trouble::disconnected(format_args!("HTTP {} instead of the rest of the event stream", incoming.head.status)));
+            }
+        }
+        Err(Trouble::disconnected("the event stream ended again and again without the reply"))
+    }
+
+    /// Hands all events on until the call `id` is settled (for 0: until the stream ends).
+    async fn read_events(&self, inner: &Inner, id: u64, incoming: &mut Incoming, parser: &mut SseParser) -> Result<StreamEnd, Trouble> {
+        let mut body = Vec::new();
+        loop {
+            incoming.decoder.decode(&mut incoming.bytes, &mut body).map_err(Trouble::malformed)?;
+            let at = inner.clock.now();
+            for event in parser.feed(&body, self.target.limit).map_err(Trouble::malformed)? {
+                inner.take_frame(&event.data, at);
+            }
+            body.clear();
+            if id != 0 && inner.slots.borrow_mut().waiting(id).is_none() {
+                return Ok(StreamEnd::Settled);
+            }
+            if incoming.decoder.is_done() || !incoming.fill().await? {
+                return Ok(StreamEnd::TooEarly);
+            }
+        }
+    }
+
+    /// The reply is there; the end of its stream is somebody else's business.
+    fn drain_later(&self, inner: &Inner, mut incoming: Incoming) {
+        let mut rest = Vec::new();
+        if incoming.decoder.decode(&mut incoming.bytes, &mut rest).is_ok() && incoming.decoder.is_done() {
+            self.keep(incoming);
+            return;
+        }
+        if let Some(session) = inner.session() {
+            tokio::task::spawn_local(async move {
+                let _ = tokio::time::timeout(DRAIN_LIMIT, drain(session, incoming)).await;
+            });
+        }
+    }
+
+    /// Opens the stream on which the server speaks unasked, or goes on with one that broke off.
+    async fn listen(&self, inner: &Inner, last_id: Option<&str>) -> Result<Incoming, Trouble> {
+        use tokio::io::AsyncWriteExt as _;
+        let mut stream = self.target.dial.connect().await.map_err(Trouble::disconnected)?;
+        let mut request = self.render_head(inner, "GET");
+        if let Some(id) = last_id {
+            request.extend_from_slice(format!("Last-Event-ID: {id}\r\n").as_bytes());
+        }
+        request.extend_from_slice(b"\r\n");
+        stream.write_all(&request).await.map_err(Trouble::disconnected)?;
+        stream.flush().await.map_err(Trouble::disconnected)?;
+        begin(stream, Vec::new()).await
+    }
+
+    /// Listens to what the server says unasked until it has no more to say. Legacy only.
+    pub(crate) async fn listen_unasked(&self, inner: &Inner) {
+        let Ok(mut incoming) = self.listen(inner, None).await else { return };
+        if incoming.head.status == 200 && incoming.head.content_type == ContentType::EventStream {
+            let mut parser = SseParser::default();
+            let _ = self.read_events(inner, 0, &mut incoming, &mut parser).await;
+        }
+    }
+}
+
+async fn drain(session: Session, mut incoming: Incoming) {
+    let mut parser = SseParser::default();
+    if let crate::transport::Link::Http(http) = &session.inner.link
+        && http.read_events(&session.inner, 0, &mut incoming, &mut parser).await.is_ok()
+    {
+        http.keep(incoming);
+    }
+}
+
+/// Reads until the head is complete.
+async fn begin(mut stream: Stream, mut bytes: Vec<u8>) -> Result<Incoming, Trouble> {
+    loop {
+        let head = if bytes.is_empty() { None } else { read_head(&bytes).map_err(Trouble::malformed)? };
+        match head {
+            // An interim reply comes before the real one.
+            Some(head) if matches!(head.status, 100..=199) => {
+                bytes.drain(..head.length);
+            }
+            Some(head) => {
+                bytes.drain(..head.length);
+                let decoder = Decoder::new(head.framing);
+                return Ok(Incoming { stream, bytes, head, decoder });
+            }
+            None => {
+                if stream.read_buf(&mut bytes).await.map_err(Trouble::disconnected)? == 0 {
+                    return Err(Trouble::disconnected("the server closed the connection without a reply"));
+                }
+            }
+        }
+    }
+}
+
+impl Incoming {
+    /// Reads more. `false`: there is no more.
+    async fn fill(&mut self) -> Result<bool, Trouble> {
+        self.bytes.reserve(8 << 10);
+        let read = self.stream.read_buf(&mut self.bytes).await.map_err(Trouble::disconnected)?;
+        Ok(read > 0)
+    }
+}

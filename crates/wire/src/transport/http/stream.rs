@@ -1,0 +1,119 @@
+//! A connection, plain or TLS, and how one is made.
+
+use std::{
+    io,
+    net::SocketAddr,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, Waker},
+};
+
+use rustls::{ClientConfig, RootCertStore, pki_types::ServerName};
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    net::TcpStream,
+};
+use tokio_rustls::{TlsConnector, client::TlsStream};
+
+/// A connection.
+pub(crate) enum Stream {
+    /// `http:`
+    Plain(TcpStream),
+    /// `https:`, boxed because its state is large.
+    Tls(Box<TlsStream<TcpStream>>),
+}
+
+/// Where to connect and how.
+#[derive(Clone)]
+pub(crate) struct Dial {
+    pub(crate) addresses: Vec<SocketAddr>,
+    pub(crate) tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
+}
+
+impl Dial {
+    pub(crate) async fn connect(&self) -> io::Result<Stream> {
+        let tcp = TcpStream::connect(self.addresses.as_slice()).await?;
+        // Requests are single writes; waiting for more would only add latency.
+        tcp.set_nodelay(true)?;
+        match &self.tls {
+            None => Ok(Stream::Plain(tcp)),
+            Some((config, name)) => {
+                let connector = TlsConnector::from(config.clone());
+                let stream = Box::pin(connector.connect(name.clone(), tcp)).await?;
+                Ok(Stream::Tls(Box::new(stream)))
+            }
+        }
+    }
+}
+
+/// The system's roots (or those of `SSL_CERT_FILE`), HTTP/1.1 only.
+pub(crate) fn tls_config() -> io::Result<Arc<ClientConfig>> {
+    let mut roots = RootCertStore::empty();
+    for certificate in rustls_native_certs::load_native_certs().certs {
+        // A certificate that rustls cannot read is one that no server will be trusted by.
+        let _ = roots.add(certificate);
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(io::Error::other)?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(Arc::new(config))
+}
+
+impl Stream {
+    /// Whether an idle connection can still be used: the server has neither closed it nor spoken.
+    pub(crate) fn is_fresh(&self) -> bool {
+        let tcp = match self {
+            Self::Plain(tcp) => tcp,
+            Self::Tls(tls) => tls.get_ref().0,
+        };
+        // Costs no system call: the reactor knows whether anything has come in.
+        tcp.poll_read_ready(&mut Context::from_waker(Waker::noop())).is_pending()
+    }
+
+    /// Writes what the socket takes at once.
+    pub(crate) fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(tcp) => match tcp.try_write(bytes) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
+                other => other,
+            },
+            Self::Tls(_) => Ok(0),
+        }
+    }
+}
+
+impl AsyncRead for Stream {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Plain(tcp) => Pin::new(tcp).poll_read(cx, buf),
+            Self::Tls(tls) => Pin::new(tls).poll_read(cx, buf),
+        }
+    }
+}
+
+impl AsyncWrite for Stream {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Self::Plain(tcp) => Pin::new(tcp).poll_write(cx, buf),
+            Self::Tls(tls) => Pin::new(tls).poll_write(cx, buf),
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Plain(tcp) => Pin::new(tcp).poll_flush(cx),
+            Self::Tls(tls) => Pin::new(tls).poll_flush(cx),
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Plain(tcp) => Pin::new(tcp).poll_shutdown(cx),
+            Self::Tls(tls) => Pin::new(tls).poll_shutdown(cx),
+        }
+    }
+}

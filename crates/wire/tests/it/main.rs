@@ -1,0 +1,3 @@
+//! The integration tests of `mcp-loadtest-wire`: one module for each room.
+
+mod process;

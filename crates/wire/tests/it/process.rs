@@ -1,0 +1,9 @@
+//! Real processes: started, stopped at every step of the ladder, and never left behind.
+#![cfg(unix)]
+
+mod ends;
+mod inspection;
+mod ladder;
+mod launches;
+mod stderr;
+mod support;
