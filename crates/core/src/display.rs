@@ -47,6 +47,14 @@ pub fn visible_bytes(bytes: &[u8], limit: usize) -> String {
     safe
 }
 
+/// The last few lines of peer text that say anything, each made safe.
+pub fn visible_lines(text: &str, lines: usize, width: usize) -> Vec<String> {
+    let said = text.lines().rev().filter(|line| !line.trim().is_empty()).take(lines);
+    let mut last: Vec<_> = said.map(|line| visible(line, width)).collect();
+    last.reverse();
+    last
+}
+
 /// C1 controls, bidi controls, and characters that show nothing: zero-width ones, the soft hyphen,
 /// fillers, the byte order mark and tags.
 pub(crate) fn is_deceptive(c: char) -> bool {

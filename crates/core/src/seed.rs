@@ -20,7 +20,7 @@ impl Seed {
 
 impl Default for Seed {
     fn default() -> Self {
-        Self(0x6D63_706C_6F61_6474)
+        Self(1)
     }
 }
 

@@ -146,8 +146,8 @@ pub struct Tally {
     pub service: Histogram<u64>,
     /// Load calls by tool.
     pub tools: Vec<ToolTally>,
-    /// Durations of named steps, such as the phases of a cold start.
-    pub steps: BTreeMap<String, Histogram<u64>>,
+    /// Durations of named steps, such as the phases of a cold start, in the order of their first time.
+    pub steps: Vec<(String, Histogram<u64>)>,
     /// Load calls by the second in which they ended.
     pub timeline: Vec<Second>,
     /// The server's process tree over time.
@@ -180,7 +180,7 @@ impl Default for Tally {
             latency: histogram::new(),
             service: histogram::new(),
             tools: Vec::new(),
-            steps: BTreeMap::new(),
+            steps: Vec::new(),
             timeline: Vec::new(),
             samples: Vec::new(),
             notes: BTreeMap::new(),
@@ -279,8 +279,7 @@ impl Tally {
 
     fn observe_note(&mut self, name: &str, detail: &str, took: Option<Duration>) {
         if let Some(took) = took {
-            let step = self.steps.entry(name.to_owned()).or_insert_with(histogram::new);
-            histogram::record(step, took);
+            histogram::record(self.step(name), took);
         } else {
             self.notes.entry(name.to_owned()).or_default().add(detail);
         }
@@ -300,6 +299,15 @@ impl Tally {
         &mut self.tools[self.recent_tool]
     }
 
+    fn step(&mut self, name: &str) -> &mut Histogram<u64> {
+        let known = self.steps.iter().position(|(step, _)| step == name);
+        let index = known.unwrap_or_else(|| {
+            self.steps.push((name.to_owned(), histogram::new()));
+            self.steps.len() - 1
+        });
+        &mut self.steps[index].1
+    }
+
     /// Adds what another worker saw.
     pub fn merge(&mut self, other: Self) {
         self.counts.merge(&other.counts);
@@ -309,7 +317,7 @@ impl Tally {
             self.merge_tool(tool);
         }
         for (name, step) in other.steps {
-            add(self.steps.entry(name).or_insert_with(histogram::new), &step);
+            add(self.step(&name), &step);
         }
         self.merge_timeline(&other.timeline);
         self.samples.extend(other.samples);

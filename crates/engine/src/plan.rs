@@ -83,7 +83,7 @@ fn planned(call: &ToolCall, tools: &[Tool], dice: &mut Dice) -> Result<PlannedCa
     let given = call.args.as_object().is_some_and(|args| !args.is_empty());
     let needed = tool.input_schema["required"].as_array().is_some_and(|required| !required.is_empty());
     let generated = needed && !given;
-    let arguments = if generated { generated_arguments(tool, dice)? } else { call.args.clone() };
+    let arguments = if generated { generated_arguments(tool, dice, &Budget::default())? } else { call.args.clone() };
     Ok(PlannedCall {
         tool: call.name.clone(),
         arguments,
@@ -94,8 +94,8 @@ fn planned(call: &ToolCall, tools: &[Tool], dice: &mut Dice) -> Result<PlannedCa
 }
 
 /// Arguments that satisfy the tool's schema.
-pub(crate) fn generated_arguments(tool: &Tool, dice: &mut Dice) -> Result<Value, RunError> {
-    generate::arguments(&tool.input_schema, dice, &Budget::default())
+pub(crate) fn generated_arguments(tool: &Tool, dice: &mut Dice, budget: &Budget) -> Result<Value, RunError> {
+    generate::arguments(&tool.input_schema, dice, budget)
         .map_err(|why| RunError::Arguments { tool: tool.name.clone(), why: why.to_string() })
 }
 

@@ -6,6 +6,7 @@ use mcp_loadtest_core::{
     analysis,
     display::visible,
     event::Phase,
+    generate::{Budget, Paths},
     mcp::{Era, Revision, Tool},
     outcome::{ErrorCategory, Outcome},
     report::{Finding, RunInfo, Severity},
@@ -235,7 +236,7 @@ impl Probe {
         if self.stop.is_stopped() {
             return skipped(&tool.name, "interrupted".into());
         }
-        let arguments = match generated_arguments(tool, &mut self.seed.dice(number)) {
+        let arguments = match self.arguments(tool, number) {
             Ok(arguments) => arguments,
             Err(error) => return skipped(&tool.name, error.to_string()),
         };
@@ -250,6 +251,13 @@ impl Probe {
             took_ms: Some(reply.took().as_secs_f64() * 1e3),
             reason: visible(&reply.message, 200),
         }
+    }
+
+    /// A tool that may change things is shown made-up paths and never the place where we stand.
+    fn arguments(&self, tool: &Tool, number: u64) -> Result<Value, RunError> {
+        let paths = if self.allow_destructive { Paths::MadeUp } else { Paths::Existing };
+        let budget = Budget { paths, ..Budget::default() };
+        generated_arguments(tool, &mut self.seed.dice(number), &budget)
     }
 
     /// The findings of a run, without those that made-up arguments alone can cause.

@@ -35,7 +35,7 @@ fn sample(at: Duration, samplers: &mut HashMap<u32, Sampler>) -> Option<ProcessS
     Some(ProcessSample {
         at,
         rss_mb: seen.iter().map(|sample| sample.tree.rss_bytes as f64 / MEBIBYTE).sum(),
-        cpu_pct: seen.iter().filter_map(|sample| sample.cpu_pct).sum(),
+        cpu_pct: seen.iter().filter_map(|sample| sample.cpu_pct).fold(0.0, |sum, cpu| sum + cpu),
         threads: seen.iter().filter_map(|sample| sample.tree.threads).sum(),
         open_files: seen.iter().filter_map(|sample| sample.tree.open_files).sum(),
     })

@@ -12,20 +12,33 @@ const NO_SUCCESS: &str = "no_success";
 /// Some calls failed.
 const ERRORS: &str = "errors";
 
+/// What is told here; silence, crashes and broken frames have analyses of their own.
+const TOLD: [ErrorCategory; 4] = [
+    ErrorCategory::Timeout,
+    ErrorCategory::ServerError,
+    ErrorCategory::ProtocolError,
+    ErrorCategory::ToolError,
+];
+
 pub(super) fn judge(tally: &Tally, _: &RunInfo) -> Vec<Finding> {
-    let errors = tally.counts.errors() - tally.counts.of(ErrorCategory::Cancelled);
-    if errors == 0 {
+    let counts = &tally.counts;
+    let told: u64 = TOLD.into_iter().map(|category| counts.of(category)).sum();
+    if told == 0 {
         return Vec::new();
     }
-    let mut found = if tally.counts.ok == 0 {
-        finding(NO_SUCCESS, Severity::Critical, format!("not one of {} succeeded", plural(tally.counts.issued, "call")))
+    let mut found = if counts.ok == 0 {
+        let message = format!("not one of {} succeeded", plural(counts.issued, "call"));
+        finding(NO_SUCCESS, Severity::Critical, message)
     } else {
-        finding(ERRORS, Severity::Warning, format!("{} of {} failed", errors, plural(tally.counts.issued, "call")))
+        let message = format!("{told} of {} failed", plural(counts.issued, "call"));
+        finding(ERRORS, Severity::Warning, message)
     };
-    found.evidence = tally.failures.iter().filter_map(|(category, note)| {
+    let told = tally.failures.iter().filter(|(category, _)| TOLD.contains(category));
+    let examples = told.filter_map(|(category, note)| {
         let example = note.examples.first()?;
         Some(format!("{} x {}: {example}", note.count, category.name()))
-    }).collect();
+    });
+    found.evidence = examples.collect();
     vec![found]
 }
 

@@ -33,7 +33,7 @@ pub(super) fn judge(tally: &Tally, _: &RunInfo) -> Vec<Finding> {
         found.push(defect);
     }
     if let Some(note) = tally.notes.get(note::ORPHAN_REPLY) {
-        let message = format!("{} to no open request", plural(note.count, "reply").replace("replys", "replies"));
+        let message = format!("{} to no open request", plural(note.count, "reply"));
         let mut orphan = finding(ORPHAN_REPLY, Severity::Warning, message);
         orphan.evidence.clone_from(&note.examples);
         found.push(orphan);

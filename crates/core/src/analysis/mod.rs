@@ -48,8 +48,15 @@ fn finding(id: &str, severity: Severity, message: String) -> Finding {
     Finding { id: id.to_owned(), severity, message, evidence: Vec::new(), hint: None }
 }
 
+/// `1 call`, `2 calls`, `2 replies`, `2 processes`.
 fn plural(count: u64, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+    let plural = match noun {
+        _ if count == 1 => noun.to_owned(),
+        _ if noun.ends_with('y') => format!("{}ies", &noun[..noun.len() - 1]),
+        _ if noun.ends_with('s') => format!("{noun}es"),
+        _ => format!("{noun}s"),
+    };
+    format!("{count} {plural}")
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ pub(super) fn judge(tally: &Tally, _: &RunInfo) -> Vec<Finding> {
         found.push(stop);
     }
     if let Some(note) = tally.notes.get(note::STRAY_PROCESS) {
-        let message = format!("{} outlived the server and had to be killed", plural(note.count, "process").replace("processs", "processes"));
+        let message = format!("{} outlived the server and had to be killed", plural(note.count, "process"));
         let mut stray = finding(STRAY_PROCESS, Severity::Warning, message);
         stray.evidence.clone_from(&note.examples);
         found.push(stray);

@@ -36,7 +36,8 @@ fn deadlock(tally: &Tally) -> Option<Finding> {
         words(*diagnosis),
     );
     let mut found = finding(DEADLOCK, Severity::Critical, message);
-    found.evidence = tally.diagnoses.values().flat_map(|note| note.examples.clone()).collect();
+    // Calls of one burst tell the same story; the first of each kind tells it.
+    found.evidence = tally.diagnoses.values().filter_map(|note| note.examples.first().cloned()).collect();
     found.hint = Some(advice(*diagnosis).to_owned());
     Some(found)
 }

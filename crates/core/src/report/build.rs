@@ -111,7 +111,8 @@ fn process(tally: &Tally) -> ProcessStats {
     ProcessStats {
         peak_rss_mb: samples.iter().map(|sample| sample.rss_mb).fold(0.0, f64::max),
         final_rss_mb: samples.last().map_or(0.0, |sample| sample.rss_mb),
-        avg_cpu_pct: mean(samples.iter().map(|sample| sample.cpu_pct).sum()),
+        // The sum of no floats is -0.0, which nobody wants to read.
+        avg_cpu_pct: mean(samples.iter().map(|sample| sample.cpu_pct).sum::<f64>().max(0.0)),
         samples: samples.clone(),
     }
 }

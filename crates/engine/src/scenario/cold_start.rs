@@ -61,12 +61,11 @@ async fn once(context: &Context, plan: &crate::plan::Plan, iteration: u32, phase
     let how = How { phase, ..context.load() };
     let reply = session.call(prepares.choose(&dice), how).await;
     if phase == Phase::Load {
-        let steps: [(&'static str, Duration); 5] = [
+        let steps: [(&'static str, Duration); 4] = [
             ("spawn", (opened - began).saturating_sub(hello.took)),
             ("handshake", hello.took),
             ("tools/list", listed_at - opened),
             ("first_call", reply.took()),
-            ("total", reply.ended.saturating_sub(began)),
         ];
         let answered = listed.is_ok() && reply.failure().is_none();
         for (name, took) in steps.into_iter().filter(|(name, _)| answered || *name == "handshake") {

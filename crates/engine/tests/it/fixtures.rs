@@ -1,18 +1,76 @@
-//! The Python mocks.
+//! Servers for the tests: the Python mocks over stdio, and whatever listens on a port.
 
-use std::path::PathBuf;
+use std::{net::TcpListener, path::PathBuf};
 
 use mcp_loadtest::Server;
+use mcp_loadtest_core::server::{ServerBuilder, Started};
+use mcp_loadtest_wire::process::{Launch, ServerProcess};
+use tokio::{
+    io::{AsyncBufReadExt as _, BufReader},
+    net::TcpStream,
+    time::{Instant, sleep, timeout},
+};
+
+use crate::processes::DEADLINE;
 
 /// The root of the repository.
 pub(crate) fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+    root.canonicalize().expect("the crate is in a workspace")
 }
 
-/// A mock over stdio, in the legacy era: its start costs one Python process.
-pub(crate) fn mock(name: &str) -> Server {
-    let script = root().join("tests/fixtures").join(name);
+/// The file of a mock, named without its ending.
+fn script(name: &str) -> String {
+    let script = root().join("tests/fixtures").join(format!("{name}.py"));
     assert!(script.is_file(), "{} is missing", script.display());
-    let legacy = mcp_loadtest::Revision::V2025_11_25;
-    Server::stdio("python3").arg(script.to_str().unwrap()).protocol(legacy).into()
+    script.to_str().expect("a path in UTF-8").to_owned()
+}
+
+/// A mock over stdio.
+pub(crate) fn mock(name: &str) -> ServerBuilder<Started> {
+    Server::stdio("python3").arg(script(name))
+}
+
+/// A mock that is written in the test itself, on the helpers of the others.
+pub(crate) fn inline_mock(text: &str) -> ServerBuilder<Started> {
+    let fixtures = root().join("tests/fixtures");
+    let text = format!("import sys; sys.path.insert(0, {fixtures:?})\n{text}");
+    Server::stdio("python3").args(["-c".to_owned(), text])
+}
+
+/// A server that listens on a port and is gone when this is dropped.
+pub(crate) struct Listening {
+    pub(crate) url: String,
+    _process: ServerProcess,
+}
+
+/// Starts `mock-http-server`, which chooses its port and tells its address.
+pub(crate) async fn http_mock(env: &[(&str, &str)]) -> Listening {
+    let mut launch = Launch::new("python3");
+    launch.args = vec![script("mock-http-server")];
+    launch.env = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let mut process = ServerProcess::spawn(&launch).expect("the mock starts");
+    let stdout = process.take_stdout().expect("nobody took it");
+    let line = timeout(DEADLINE, BufReader::new(stdout).lines().next_line()).await;
+    let line = line.expect("in time").expect("readable").expect("a line");
+    let told: serde_json::Value = serde_json::from_str(&line).expect("the mock tells its address");
+    Listening { url: told["url"].as_str().expect("the address").to_owned(), _process: process }
+}
+
+/// Starts a server that is told its port, and waits until it listens.
+pub(crate) async fn listening(path: &str, describe: impl FnOnce(u16) -> Launch) -> Listening {
+    let free = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let port = free.local_addr().expect("it is bound").port();
+    drop(free);
+    let mut process = ServerProcess::spawn(&describe(port)).expect("the server starts");
+    let mut stdout = process.take_stdout().expect("nobody took it");
+    // A full pipe would stop a server that logs there.
+    tokio::spawn(async move { tokio::io::copy(&mut stdout, &mut tokio::io::sink()).await });
+    let deadline = Instant::now() + DEADLINE;
+    while TcpStream::connect(("127.0.0.1", port)).await.is_err() {
+        assert!(process.exit().is_none(), "the server ended: {}", process.stderr_tail());
+        assert!(Instant::now() < deadline, "nothing listens: {}", process.stderr_tail());
+        sleep(std::time::Duration::from_millis(20)).await;
+    }
+    Listening { url: format!("http://127.0.0.1:{port}{path}"), _process: process }
 }

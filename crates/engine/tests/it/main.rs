@@ -1,4 +1,28 @@
-//! The engine against real processes: the fixtures of `tests/fixtures` and what `make test` installs.
+//! The engine against real processes: the mocks of `tests/fixtures`, and servers that we did not
+//! write, which `tests/env/testenv.py` installs.
+//!
+//! | module          | what goes there                                                         |
+//! |-----------------|-------------------------------------------------------------------------|
+//! | `matrix`        | scenario x mock, by one table of what must come out                     |
+//! | `library`       | the crate as a test of somebody else uses it                            |
+//! | `run_directory` | what a run leaves behind, and what can be read from it again            |
+//! | `killed`        | nothing is left of a run that was killed, except what it had written    |
+//! | `real_bugs`     | bugs of published servers that must be found, and their fixes           |
+//! | `real_servers`  | published servers that must pass                                        |
+//! | `regressions`   | bugs of our own, each in a test that is named after it                  |
+//!
+//! The rest helps: `fixtures` starts mocks, `environments` finds what is installed, `processes`
+//! looks at the process table. The tests need a Unix, and Linux's `/proc` to look for processes.
 
+#![cfg(target_os = "linux")]
+
+mod environments;
 mod fixtures;
+mod killed;
+mod library;
 mod matrix;
+mod processes;
+mod real_bugs;
+mod real_servers;
+mod regressions;
+mod run_directory;

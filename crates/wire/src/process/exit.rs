@@ -14,10 +14,7 @@ pub struct ExitInfo {
 
 impl ExitInfo {
     /// The system would not say: somebody else in this program reaped the process.
-    pub(super) const UNKNOWN: ExitInfo = ExitInfo {
-        code: None,
-        signal: None,
-    };
+    pub(super) const UNKNOWN: ExitInfo = ExitInfo { code: None, signal: None };
 
     /// Whether it ended by itself with code 0.
     pub fn success(&self) -> bool {
@@ -31,10 +28,7 @@ impl From<ExitStatus> for ExitInfo {
         let signal = std::os::unix::process::ExitStatusExt::signal(&status);
         #[cfg(not(unix))]
         let signal = None;
-        ExitInfo {
-            code: status.code(),
-            signal,
-        }
+        ExitInfo { code: status.code(), signal }
     }
 }
 
@@ -96,10 +90,7 @@ mod tests {
     fn endings_read_as_people_say_them() {
         let ended = |code, signal| ExitInfo { code, signal }.to_string();
         assert_eq!(ended(Some(1), None), "exit code 1");
-        assert_eq!(
-            ended(Some(-1073741819), None),
-            "exit code -1073741819 (0xc0000005)"
-        );
+        assert_eq!(ended(Some(-1073741819), None), "exit code -1073741819 (0xc0000005)");
         assert_eq!(ended(None, None), "ended, in a way the system did not tell");
         #[cfg(unix)]
         assert_eq!(ended(None, Some(9)), "signal 9 (SIGKILL)");

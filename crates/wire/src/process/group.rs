@@ -40,8 +40,9 @@ pub(super) struct Fence {
 enum Leader {
     /// Not waited for yet: the number is taken, by it or by what is left of it.
     Held,
-    /// Waited for: the system may give the number to others.
-    Reaped,
+    /// Waited for: the system may have given the number to others since, in the unit of
+    /// [`Row::born`].
+    Reaped { at: u64 },
 }
 
 impl Fence {
@@ -71,9 +72,8 @@ impl Fence {
             return;
         }
         guard::add(self.group);
-        // When memory runs out, the system should end the server, not us who report it.
         #[cfg(target_os = "linux")]
-        let _ = std::fs::write(super::procfs::path(self.group, "oom_score_adj"), "500");
+        super::procfs::prefer_for_out_of_memory(self.group);
     }
 
     /// The server was waited for.
@@ -81,7 +81,7 @@ impl Fence {
         if self.leader == Leader::Held && self.group != 0 {
             guard::remove(self.group);
         }
-        self.leader = Leader::Reaped;
+        self.leader = Leader::Reaped { at: census::now() };
     }
 
     /// Asks the whole group to end. `false` where a system has no way to ask.
@@ -107,11 +107,7 @@ impl Fence {
         let rows = census::look_since(since);
         let ours = self.ours_among(&rows);
         self.seen_groups = census::whole_groups(&rows, &ours);
-        self.seen = rows
-            .iter()
-            .filter(|row| ours.contains(&row.pid))
-            .cloned()
-            .collect();
+        self.seen = rows.iter().filter(|row| ours.contains(&row.pid)).cloned().collect();
         self.kin.extend(self.seen.iter().map(identity));
         self.seen.len()
     }
@@ -120,9 +116,7 @@ impl Fence {
     pub(super) fn kill_seen(&mut self) {
         for row in &self.seen {
             if self.killed.len() < STRAYS_REPORTED {
-                self.killed
-                    .entry(identity(row))
-                    .or_insert_with(|| stray(row));
+                self.killed.entry(identity(row)).or_insert_with(|| stray(row));
             }
         }
         self.seen_groups.iter().for_each(census::kill_group);
@@ -146,10 +140,9 @@ impl Fence {
 
     /// The server's processes: marked, in its group, known from before, or children of such.
     fn ours_among(&self, rows: &[Row]) -> HashSet<u32> {
-        let group_is_ours = self.group_is_ours(rows);
         let known = |row: &&Row| {
             self.marker.is_in(&row.markers)
-                || (group_is_ours && row.group == self.group)
+                || self.has_in_group(row)
                 || self.kin.contains(&identity(row))
         };
         let mut ours: HashSet<u32> = rows.iter().filter(known).map(|row| row.pid).collect();
@@ -167,11 +160,14 @@ impl Fence {
         ours
     }
 
-    /// A group outlives its leader, and as long as it does, no other process gets its number. So if
-    /// a stranger has the number, the group is the stranger's.
-    fn group_is_ours(&self, rows: &[Row]) -> bool {
-        let stranger = |row: &Row| row.pid == self.group && !self.marker.is_in(&row.markers);
-        self.group != 0 && (self.leader == Leader::Held || !rows.iter().any(stranger))
+    /// Whether a process is in the server's group. A group's number means no other group as long as
+    /// the leader was not waited for; whoever was in it by then is the server's.
+    fn has_in_group(&self, row: &Row) -> bool {
+        let in_time = match self.leader {
+            Leader::Held => true,
+            Leader::Reaped { at } => row.born <= at,
+        };
+        self.group != 0 && row.group == self.group && in_time
     }
 }
 
@@ -180,10 +176,7 @@ fn identity(row: &Row) -> Identity {
 }
 
 fn stray(row: &Row) -> Stray {
-    Stray {
-        pid: row.pid,
-        command_line: census::command_line(row, COMMAND_LINE_LIMIT),
-    }
+    Stray { pid: row.pid, command_line: census::command_line(row, COMMAND_LINE_LIMIT) }
 }
 
 #[cfg(test)]
@@ -206,13 +199,7 @@ mod tests {
     }
 
     fn row(pid: u32, parent: u32, group: u32, markers: &str) -> Row {
-        Row {
-            pid,
-            parent,
-            group,
-            born: u64::from(pid),
-            markers: markers.into(),
-        }
+        Row { pid, parent, group, born: u64::from(pid), markers: markers.into() }
     }
 
     fn found(fence: &Fence, rows: &[Row]) -> Vec<u32> {
@@ -223,7 +210,7 @@ mod tests {
 
     #[test]
     fn known_by_marker_group_memory_or_descent() {
-        let mut fence = fence(Leader::Reaped);
+        let mut fence = fence(Leader::Reaped { at: 25 });
         let marker = fence.marker.value_within(None).into_string().unwrap();
         fence.kin.insert((30, 30));
         let rows = [
@@ -242,12 +229,12 @@ mod tests {
     fn a_number_that_was_given_away_is_let_alone() {
         let rows = [row(SERVER, 1, SERVER, ""), row(20, 1, SERVER, "")];
         assert_eq!(found(&fence(Leader::Held), &rows), [20, SERVER]);
-        assert!(found(&fence(Leader::Reaped), &rows).is_empty());
+        assert!(found(&fence(Leader::Reaped { at: 19 }), &rows).is_empty());
     }
 
     #[test]
     fn a_younger_process_with_a_known_number_is_let_alone() {
-        let mut fence = fence(Leader::Reaped);
+        let mut fence = fence(Leader::Reaped { at: 0 });
         fence.kin.insert((30, 29));
         assert!(found(&fence, &[row(30, 1, 30, "")]).is_empty());
     }
@@ -256,10 +243,7 @@ mod tests {
     fn neither_we_nor_the_first_process_are_ever_ours() {
         let fence = fence(Leader::Held);
         let marker = fence.marker.value_within(None).into_string().unwrap();
-        let rows = [
-            row(1, 0, 1, &marker),
-            row(std::process::id(), 1, 9, &marker),
-        ];
+        let rows = [row(1, 0, 1, &marker), row(std::process::id(), 1, 9, &marker)];
         assert!(found(&fence, &rows).is_empty());
     }
 }

@@ -18,10 +18,7 @@ use super::marker::token;
 const SCRIPT: &str = include_str!("guard.sh");
 const SHELL: &str = "/bin/sh";
 
-static WATCH: Mutex<Watch> = Mutex::new(Watch {
-    guard: None,
-    groups: BTreeSet::new(),
-});
+static WATCH: Mutex<Watch> = Mutex::new(Watch { guard: None, groups: BTreeSet::new() });
 
 /// Why there is no guard.
 #[derive(Debug, Error)]
@@ -73,11 +70,7 @@ impl Watch {
             return Ok(());
         }
         self.guard = Some(start()?);
-        let told: String = self
-            .groups
-            .iter()
-            .map(|group| format!("+{group}\n"))
-            .collect();
+        let told: String = self.groups.iter().map(|group| format!("+{group}\n")).collect();
         self.tell(&format!("{}\n{told}", token()));
         Ok(())
     }
@@ -115,4 +108,34 @@ fn search_path() -> std::ffi::OsString {
     let mut path = std::env::var_os("PATH").unwrap_or_default();
     path.push(":/usr/bin:/bin:/usr/sbin:/sbin");
     path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guard_that_was_killed_is_replaced_and_told_again() {
+        add(u32::MAX);
+        let mut watch = watch();
+        watch.ensure().unwrap();
+        let guard = &mut watch.guard.as_mut().unwrap().process;
+        let first = guard.id();
+        guard.kill().unwrap();
+        guard.wait().unwrap();
+        watch.ensure().unwrap();
+        assert_ne!(watch.guard.as_ref().unwrap().process.id(), first);
+        drop(watch);
+        remove(u32::MAX);
+    }
+
+    #[test]
+    fn a_token_that_every_process_might_carry_is_refused() {
+        for token in ["", "1-2", "........................", "0123456789abcdef0123456789*"] {
+            let mut guard = start().unwrap();
+            writeln!(guard.line, "{token}").unwrap();
+            drop(guard.line);
+            assert_eq!(guard.process.wait().unwrap().code(), Some(1), "{token:?}");
+        }
+    }
 }

@@ -90,11 +90,7 @@ impl Fence {
 
     /// What weakens the fence.
     pub(super) fn warning(&self) -> Option<&str> {
-        self.job
-            .as_ref()
-            .err()
-            .map(String::as_str)
-            .filter(|text| !text.is_empty())
+        self.job.as_ref().err().map(String::as_str).filter(|text| !text.is_empty())
     }
 }
 
@@ -111,15 +107,8 @@ fn strays(pids: &[usize]) -> Vec<Stray> {
     system.refresh_processes_specifics(ProcessesToUpdate::Some(&pids), true, what);
     let stray = |pid: &Pid| {
         let words = system.process(*pid)?.cmd().join(std::ffi::OsStr::new(" "));
-        let line: String = words
-            .to_string_lossy()
-            .chars()
-            .take(COMMAND_LINE_LIMIT)
-            .collect();
-        Some(Stray {
-            pid: pid.as_u32(),
-            command_line: line,
-        })
+        let line: String = words.to_string_lossy().chars().take(COMMAND_LINE_LIMIT).collect();
+        Some(Stray { pid: pid.as_u32(), command_line: line })
     };
     pids.iter().filter_map(stray).collect()
 }

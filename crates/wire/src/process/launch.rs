@@ -54,9 +54,8 @@ pub enum TeeStderr {
 
 /// What the official SDKs pass on; a server that runs under them runs under us.
 #[cfg(not(windows))]
-const INHERITED: &[&str] = &[
-    "PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_*", "TMPDIR", "TERM", "SHELL",
-];
+const INHERITED: &[&str] =
+    &["PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_*", "TMPDIR", "TERM", "SHELL"];
 #[cfg(windows)]
 const INHERITED: &[&str] = &[
     "PATH",
@@ -86,10 +85,7 @@ const INHERITED: &[&str] = &[
 impl Launch {
     /// Starts `command` without arguments, in our directory, with the allow-listed environment.
     pub fn new(command: impl Into<String>) -> Self {
-        Launch {
-            command: command.into(),
-            ..Launch::default()
-        }
+        Launch { command: command.into(), ..Launch::default() }
     }
 
     /// The server's whole environment, given ours; the marker is not in it yet.
@@ -117,12 +113,10 @@ fn is_inherited(name: &OsStr) -> bool {
     // Only Windows spells the same variable in several ways.
     #[cfg(windows)]
     let name = &name.to_ascii_uppercase();
-    INHERITED
-        .iter()
-        .any(|pattern| match pattern.strip_suffix('*') {
-            Some(prefix) => name.starts_with(prefix),
-            None => name == *pattern,
-        })
+    INHERITED.iter().any(|pattern| match pattern.strip_suffix('*') {
+        Some(prefix) => name.starts_with(prefix),
+        None => name == *pattern,
+    })
 }
 
 /// Shows the names of the variables and hides their values, which may be secrets.
@@ -152,10 +146,7 @@ mod tests {
 
     fn names(launch: &Launch) -> Vec<String> {
         let environment = launch.environment(ours());
-        environment
-            .keys()
-            .map(|name| name.to_string_lossy().into_owned())
-            .collect()
+        environment.keys().map(|name| name.to_string_lossy().into_owned()).collect()
     }
 
     #[test]

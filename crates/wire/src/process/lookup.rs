@@ -50,10 +50,7 @@ impl Hint for LookupError {
             LookupError::NotInPath { advice, .. } => advice.clone(),
             LookupError::NoSuchFile { path } => match path.parent() {
                 Some(parent) if !parent.is_dir() => {
-                    format!(
-                        "check the path: there is no directory `{}`",
-                        parent.display()
-                    )
+                    format!("check the path: there is no directory `{}`", parent.display())
                 }
                 _ => "check the path; a relative one counts from the server's working directory"
                     .into(),
@@ -71,10 +68,7 @@ fn listed(searched: &[PathBuf]) -> String {
     if searched.is_empty() {
         return "which is empty".into();
     }
-    let shown: Vec<_> = searched
-        .iter()
-        .map(|path| path.display().to_string())
-        .collect();
+    let shown: Vec<_> = searched.iter().map(|path| path.display().to_string()).collect();
     shown.join(", ")
 }
 
@@ -100,11 +94,7 @@ impl Places {
             _ => String::new(),
         };
         let endings = endings.split(';').filter(|ending| !ending.is_empty());
-        Places {
-            path,
-            endings: endings.map(str::to_owned).collect(),
-            base,
-        }
+        Places { path, endings: endings.map(str::to_owned).collect(), base }
     }
 
     /// The file that `command` means, as an absolute path.
@@ -114,9 +104,7 @@ impl Places {
         }
         if command.contains(std::path::is_separator) {
             let path = self.base.join(command);
-            return self
-                .program_at(&path)
-                .unwrap_or(Err(LookupError::NoSuchFile { path }));
+            return self.program_at(&path).unwrap_or(Err(LookupError::NoSuchFile { path }));
         }
         // Like a shell, pass over directories, and go on after a file that cannot be run, but
         // remember it.
@@ -175,10 +163,7 @@ impl Places {
     }
 
     fn program_names(&self) -> Vec<String> {
-        let entries = self
-            .path
-            .iter()
-            .filter_map(|place| std::fs::read_dir(place).ok());
+        let entries = self.path.iter().filter_map(|place| std::fs::read_dir(place).ok());
         let names = entries.flatten().flatten().map(|entry| entry.file_name());
         names.filter_map(|name| name.into_string().ok()).collect()
     }
@@ -203,11 +188,7 @@ const INSTALLERS: &[(&str, &str)] = &[
 
 /// What a shell takes when nobody set `PATH`.
 fn default_path() -> &'static OsStr {
-    OsStr::new(if cfg!(windows) {
-        ""
-    } else {
-        "/usr/local/bin:/usr/bin:/bin"
-    })
+    OsStr::new(if cfg!(windows) { "" } else { "/usr/local/bin:/usr/bin:/bin" })
 }
 
 #[cfg(unix)]
@@ -237,14 +218,7 @@ mod tests {
         std::fs::create_dir(dir.path().join("folder")).unwrap();
         let path = vec![dir.path().join("nowhere"), dir.path().to_owned()];
         let base = dir.path().to_owned();
-        (
-            dir,
-            Places {
-                path,
-                endings: Vec::new(),
-                base,
-            },
-        )
+        (dir, Places { path, endings: Vec::new(), base })
     }
 
     #[test]
@@ -262,11 +236,7 @@ mod tests {
             format!("{error}; {}", error.hint().unwrap())
         };
         assert!(told("").contains("is empty"));
-        assert!(
-            told("tol").contains("did you mean `tool`?"),
-            "{}",
-            told("tol")
-        );
+        assert!(told("tol").contains("did you mean `tool`?"), "{}", told("tol"));
         assert!(told("tool --fast").contains("the rest as arguments"));
         assert!(told("npx").contains("install Node.js"));
         assert!(told("zzzzzz").contains("/nowhere, "));
@@ -281,9 +251,6 @@ mod tests {
         let (dir, mut places) = shelf();
         places.endings = vec![".exe".into(), ".cmd".into()];
         assert_eq!(places.find("tool").unwrap(), dir.path().join("tool.cmd"));
-        assert_eq!(
-            places.find("tool.cmd").unwrap(),
-            dir.path().join("tool.cmd")
-        );
+        assert_eq!(places.find("tool.cmd").unwrap(), dir.path().join("tool.cmd"));
     }
 }

@@ -42,8 +42,7 @@ impl Marker {
     /// Whether a process with this value of [`MARKER_VARIABLE`] is one of ours.
     #[cfg(unix)]
     pub(super) fn is_in(&self, list: &[u8]) -> bool {
-        list.split(|byte| *byte == b':')
-            .any(|marker| marker == self.0.as_bytes())
+        list.split(|byte| *byte == b':').any(|marker| marker == self.0.as_bytes())
     }
 }
 
@@ -77,10 +76,7 @@ mod tests {
     fn a_run_inside_a_run_carries_both_markers() {
         let marker = Marker("in-1.1".into());
         assert_eq!(marker.value_within(None), "in-1.1");
-        assert_eq!(
-            marker.value_within(Some(OsStr::new("out-1.4"))),
-            "out-1.4:in-1.1"
-        );
+        assert_eq!(marker.value_within(Some(OsStr::new("out-1.4"))), "out-1.4:in-1.1");
         let endless = "x".repeat(LIST_LIMIT + 1);
         assert_eq!(marker.value_within(Some(OsStr::new(&endless))), "in-1.1");
     }

@@ -28,6 +28,7 @@ mod marker;
 mod procfs;
 mod ring;
 mod server;
+mod spawn;
 mod stderr;
 mod stop;
 mod stray;
@@ -38,7 +39,8 @@ pub use inspect::{RunState, Sample, Sampler, StateCounts, TreeState, inspect};
 pub use launch::{InheritEnv, Launch, TeeStderr};
 pub use lookup::LookupError;
 pub use marker::MARKER_VARIABLE;
-pub use server::{ServerProcess, SpawnError};
+pub use server::ServerProcess;
+pub use spawn::SpawnError;
 pub use stop::{Patience, StopReport, StopStep};
 pub use stray::Stray;
 

@@ -62,6 +62,16 @@ pub(super) fn numbers_in(directory: PathBuf) -> impl Iterator<Item = u32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
+/// When memory runs out, the system should end a server, not us who report it.
+pub(super) fn prefer_for_out_of_memory(pid: u32) {
+    const SCORE: i32 = 500;
+    let ours = std::fs::read_to_string("/proc/self/oom_score_adj").unwrap_or_default();
+    // The server has inherited our score; lowering it is not ours to do.
+    if ours.trim().parse().is_ok_and(|ours: i32| ours < SCORE) {
+        let _ = std::fs::write(path(pid, "oom_score_adj"), SCORE.to_string());
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

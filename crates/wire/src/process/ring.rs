@@ -12,10 +12,7 @@ pub(super) struct Ring {
 impl Ring {
     /// An empty ring; memory is taken only as bytes arrive.
     pub(super) fn new(limit: usize) -> Self {
-        Ring {
-            bytes: VecDeque::new(),
-            limit,
-        }
+        Ring { bytes: VecDeque::new(), limit }
     }
 
     pub(super) fn push(&mut self, chunk: &[u8]) {

@@ -41,10 +41,7 @@ impl Drain {
         log: Option<Log>,
         tee: Option<Tee>,
     ) -> Self {
-        let kept = Arc::new(Mutex::new(Kept {
-            ring: Ring::new(RING_LIMIT),
-            trouble: None,
-        }));
+        let kept = Arc::new(Mutex::new(Kept { ring: Ring::new(RING_LIMIT), trouble: None }));
         let task = tokio::spawn(drain(pipe, log, tee, Arc::clone(&kept)));
         Drain { kept, task }
     }
@@ -61,10 +58,7 @@ impl Drain {
     pub(super) fn tail(&self) -> String {
         let bytes = lock(&self.kept).ring.last(TAIL);
         // A cut may have gone through a character.
-        let start = bytes
-            .iter()
-            .take(3)
-            .take_while(|byte| **byte & 0xc0 == 0x80);
+        let start = bytes.iter().take(3).take_while(|byte| **byte & 0xc0 == 0x80);
         String::from_utf8_lossy(&bytes[start.count()..]).into_owned()
     }
 
@@ -129,11 +123,7 @@ impl Log {
         options.append(true).create(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        Ok(Log {
-            path: path.to_owned(),
-            file: options.open(path)?,
-            left_out: None,
-        })
+        Ok(Log { path: path.to_owned(), file: options.open(path)?, left_out: None })
     }
 
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -147,10 +137,7 @@ impl Log {
         self.file.write_all(&bytes[..fitting])?;
         if fitting < bytes.len() {
             self.left_out = Some((bytes.len() - fitting) as u64);
-            writeln!(
-                self.file,
-                "\n[mcp-loadtest: the log is full, only the end follows]"
-            )?;
+            writeln!(self.file, "\n[mcp-loadtest: the log is full, only the end follows]")?;
         }
         Ok(())
     }
@@ -186,11 +173,7 @@ mod tests {
         let mut drain = Drain::start(io::Cursor::new(text), None, None);
         drain.finish(Duration::from_secs(10)).await;
         let tail = drain.tail();
-        assert!(
-            tail.starts_with('ä') && tail.ends_with("äb"),
-            "{}",
-            &tail[..8]
-        );
+        assert!(tail.starts_with('ä') && tail.ends_with("äb"), "{}", &tail[..8]);
     }
 
     #[tokio::test]

@@ -40,11 +40,8 @@ pub struct Patience {
 
 impl Patience {
     /// No time at all: the server is killed.
-    pub const NONE: Patience = Patience {
-        eof: Duration::ZERO,
-        term: Duration::ZERO,
-        settle: Duration::ZERO,
-    };
+    pub const NONE: Patience =
+        Patience { eof: Duration::ZERO, term: Duration::ZERO, settle: Duration::ZERO };
 }
 
 impl Default for Patience {
@@ -149,11 +146,7 @@ impl ServerProcess {
         let mut quiet = 0;
         for _ in 0..SWEEP_PASSES {
             self.fence.kill_seen();
-            quiet = if self.look_in_a_moment().await > 0 {
-                0
-            } else {
-                quiet + 1
-            };
+            quiet = if self.look_in_a_moment().await > 0 { 0 } else { quiet + 1 };
             if quiet == 2 {
                 return;
             }

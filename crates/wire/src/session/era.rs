@@ -12,7 +12,7 @@ use mcp_loadtest_core::{
 use serde_json::{Value, json};
 use tokio::{select, time::sleep};
 
-use super::{How, OpenError, Options, Reply, Session, Target};
+use super::{How, OpenError, Options, Reply, Session, Target, handshake::offered_instead};
 use crate::sink::Nowhere;
 
 /// What the question showed.
@@ -72,6 +72,9 @@ fn judge(reply: &Reply) -> EraProbe {
     if modern {
         let revision = Revision::NEWEST_MODERN;
         return EraProbe { revision, reason: "`server/discover` lists it".into() };
+    }
+    if let Some(revision) = offered_instead(reply) {
+        return EraProbe { revision, reason: "`server/discover` was refused and this revision offered".into() };
     }
     let said = match reply.code {
         Some(code) => format!("`server/discover` was refused with {code}"),

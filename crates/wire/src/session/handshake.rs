@@ -36,6 +36,19 @@ impl Hello {
     }
 }
 
+/// The code of a modern server that does not speak the revision of a request; it says which it does.
+const UNSUPPORTED_REVISION: i64 = -32022;
+
+/// The newest revision of ours that a server offers in place of the one it refused.
+pub(super) fn offered_instead(reply: &Reply) -> Option<Revision> {
+    if reply.code != Some(UNSUPPORTED_REVISION) {
+        return None;
+    }
+    let error = reply.json()?;
+    let offered = error.get("data")?.get("supported")?.as_array()?;
+    offered.iter().filter_map(|date| date.as_str()?.parse().ok()).max()
+}
+
 /// What to do when the server answers with another revision than it was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ProtocolStrictness {
@@ -66,7 +79,7 @@ impl Session {
     pub(super) async fn begin(&self, limit: Duration, strictness: ProtocolStrictness) -> Result<Hello, OpenError> {
         match self.inner.lifecycle.get().start {
             Start::Handshake => self.initialize(limit, strictness).await,
-            Start::Discover => self.discover(limit).await,
+            Start::Discover => self.discover(limit, strictness).await,
         }
     }
 
@@ -81,7 +94,9 @@ impl Session {
             http.agree(&self.inner);
         }
         self.notify(method::INITIALIZED, Value::Null).await;
-        self.listen_unasked();
+        if let Link::Http(http) = &self.inner.link {
+            http.listen_unasked(&self.inner).await;
+        }
         Ok(hello(revision, &result, &reply))
     }
 
@@ -104,14 +119,28 @@ impl Session {
         }
     }
 
-    async fn discover(&self, limit: Duration) -> Result<Hello, OpenError> {
+    async fn discover(&self, limit: Duration, strictness: ProtocolStrictness) -> Result<Hello, OpenError> {
+        let asked = self.revision();
+        let mut reply = self.discover_request(limit).await;
+        if let Some(offered) = offered_instead(&reply) {
+            if offered != asked && strictness == ProtocolStrictness::Fail {
+                return Err(OpenError::Revision(format!("asked for {asked}, the server offers {offered}")));
+            }
+            self.inner.lifecycle.set(lifecycle(offered));
+            if offered.era() == Era::Legacy {
+                return self.initialize(limit, strictness).await;
+            }
+            reply = self.discover_request(limit).await;
+        }
+        let result = self.expect_result(method::DISCOVER, &reply)?;
+        Ok(hello(self.revision(), &result, &reply))
+    }
+
+    async fn discover_request(&self, limit: Duration) -> Reply {
         if let Link::Http(http) = &self.inner.link {
             http.refresh_head(&self.inner);
         }
-        let request = self.prepare(method::DISCOVER, json!({}));
-        let reply = self.call(&request, How::setup(limit)).await;
-        let result = self.expect_result(method::DISCOVER, &reply)?;
-        Ok(hello(self.revision(), &result, &reply))
+        self.call(&self.prepare(method::DISCOVER, json!({})), How::setup(limit)).await
     }
 
     fn expect_result(&self, method: &'static str, reply: &Reply) -> Result<Value, OpenError> {
@@ -124,20 +153,6 @@ impl Session {
                 message: reply.message.clone(),
                 stderr: self.inner.link.stderr_tail(),
             }),
-        }
-    }
-
-    /// Legacy HTTP: a stream on which the server may speak unasked.
-    fn listen_unasked(&self) {
-        let session = self.clone();
-        if matches!(self.inner.link, Link::Http(_)) {
-            tokio::task::spawn_local(async move {
-                // The task must not keep the session alive: it ends with the thread's runtime, and
-                // closing the session ends the stream at the server's side.
-                if let Link::Http(http) = &session.inner.link {
-                    http.listen_unasked(&session.inner).await;
-                }
-            });
         }
     }
 }
@@ -155,5 +170,33 @@ fn hello(revision: Revision, result: &Value, reply: &Reply) -> Hello {
         version: text("version"),
         capabilities: result.get("capabilities").cloned().unwrap_or(Value::Null),
         took: reply.took(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mcp_loadtest_core::outcome::ErrorCategory;
+
+    fn refused(code: i64, data: Value) -> Reply {
+        Reply {
+            outcome: Outcome::Failed(ErrorCategory::ServerError),
+            code: Some(code),
+            message: String::new(),
+            body: Some(json!({ "code": code, "message": "no", "data": data }).to_string().into_bytes()),
+            started: Duration::ZERO,
+            ended: Duration::ZERO,
+        }
+    }
+
+    #[test]
+    fn a_refusal_that_names_revisions_is_an_offer() {
+        let offers = |supported| offered_instead(&refused(UNSUPPORTED_REVISION, json!({ "supported": supported })));
+        assert_eq!(offers(json!(["2026-07-28"])), Some(Revision::V2026_07_28));
+        assert_eq!(offers(json!(["2025-11-25", "2025-06-18", "2099-01-01"])), Some(Revision::V2025_11_25));
+        assert_eq!(offers(json!(["2099-01-01", 7])), None);
+        assert_eq!(offers(json!("2026-07-28")), None);
+        assert_eq!(offered_instead(&refused(-32601, json!({ "supported": ["2026-07-28"] }))), None);
+        assert_eq!(offered_instead(&refused(UNSUPPORTED_REVISION, Value::Null)), None);
     }
 }

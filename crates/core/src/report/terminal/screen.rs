@@ -47,9 +47,9 @@ impl<'a> Screen<'a> {
     /// A label and a text that goes on below itself.
     pub(super) fn labelled(&mut self, style: Style, label: &str, text: &str) {
         for (at, part) in wrap(text, WIDTH - LABEL).into_iter().enumerate() {
-            let label = if at == 0 { label } else { "" };
-            let gap = " ".repeat(LABEL - label.len());
-            self.line(style, label, gap + &part);
+            let (style, label) = if at == 0 { (style, label) } else { (Style::new(), "") };
+            let text = " ".repeat(LABEL - label.len()) + &part;
+            self.line(style, label, text.trim_end().to_owned());
         }
     }
 

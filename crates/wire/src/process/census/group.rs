@@ -24,13 +24,8 @@ pub(in super::super) fn whole_groups(rows: &[Row], members: &HashSet<u32>) -> Ve
             *leader_born = Some(row.born);
         }
     }
-    let whole = groups
-        .into_iter()
-        .filter(|(number, (whole, _))| *whole && *number > 1);
-    let group = |(number, (_, leader_born))| Group {
-        number,
-        leader_born,
-    };
+    let whole = groups.into_iter().filter(|(number, (whole, _))| *whole && *number > 1);
+    let group = |(number, (_, leader_born))| Group { number, leader_born };
     whole.map(group).collect()
 }
 
@@ -50,36 +45,21 @@ mod tests {
     use super::*;
 
     fn row(pid: u32, group: u32) -> Row {
-        Row {
-            pid,
-            parent: 1,
-            group,
-            born: u64::from(pid) * 10,
-            markers: Vec::new(),
-        }
+        Row { pid, parent: 1, group, born: u64::from(pid) * 10, markers: Vec::new() }
     }
 
     #[test]
     fn a_group_with_a_stranger_in_it_is_not_killed_as_one() {
         let rows = [row(5, 5), row(6, 5), row(7, 7), row(8, 7), row(9, 90)];
         let groups = whole_groups(&rows, &HashSet::from([5, 6, 7, 9]));
-        let group = |number, leader_born| Group {
-            number,
-            leader_born,
-        };
+        let group = |number, leader_born| Group { number, leader_born };
         assert_eq!(groups, [group(5, Some(50)), group(90, None)]);
     }
 
     #[test]
     fn a_number_that_was_given_away_is_let_alone() {
         // Were it not, this would be the end of the test: the number is that of our own group.
-        let own = rustix::process::getpgrp()
-            .as_raw_nonzero()
-            .get()
-            .unsigned_abs();
-        kill_group(&Group {
-            number: own,
-            leader_born: Some(u64::MAX),
-        });
+        let own = rustix::process::getpgrp().as_raw_nonzero().get().unsigned_abs();
+        kill_group(&Group { number: own, leader_born: Some(u64::MAX) });
     }
 }

@@ -67,6 +67,13 @@ pub(super) fn born(pid: u32) -> Option<u64> {
     stat.map(|stat| stat.born)
 }
 
+/// The time, in the unit of [`Row::born`]: hundredths of a second since the system started.
+pub(in super::super) fn now() -> u64 {
+    let text = std::fs::read_to_string("/proc/uptime").unwrap_or_default();
+    let seconds = text.split(' ').next().and_then(|word| word.parse::<f64>().ok());
+    seconds.map_or(0, |seconds| (seconds * 100.0) as u64)
+}
+
 /// The command line with spaces between the arguments, cut to `limit` bytes; raw.
 pub(in super::super) fn command_line(row: &Row, limit: usize) -> String {
     let mut line = Vec::new();
@@ -75,4 +82,21 @@ pub(in super::super) fn command_line(row: &Row, limit: usize) -> String {
     }
     let line = line.strip_suffix(b"\0").unwrap_or(&line);
     String::from_utf8_lossy(line).replace('\0', " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn births_and_the_time_are_told_in_one_unit() {
+        let before = now();
+        let mut child = std::process::Command::new("cat");
+        let mut child = child.stdin(std::process::Stdio::piped()).spawn().unwrap();
+        let born = born(child.id()).unwrap();
+        // One tick for each of the two roundings.
+        assert!((before - 1..=now() + 1).contains(&born), "{before} {born} {}", now());
+        drop(child.stdin.take());
+        child.wait().unwrap();
+    }
 }

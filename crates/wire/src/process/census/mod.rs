@@ -13,9 +13,9 @@ mod shared;
 
 pub(super) use group::{Group, kill_group, whole_groups};
 #[cfg(target_os = "linux")]
-pub(super) use linux::{command_line, kill};
+pub(super) use linux::{command_line, kill, now};
 #[cfg(not(target_os = "linux"))]
-pub(super) use portable::{command_line, kill};
+pub(super) use portable::{command_line, kill, now};
 pub(super) use shared::{Ticket, look_since, ticket};
 
 #[cfg(target_os = "linux")]

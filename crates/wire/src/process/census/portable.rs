@@ -16,14 +16,14 @@ pub(super) fn look() -> Vec<Row> {
 }
 
 fn row(process: &sysinfo::Process) -> Option<Row> {
-    if matches!(
-        process.status(),
-        ProcessStatus::Zombie | ProcessStatus::Dead
-    ) {
+    if matches!(process.status(), ProcessStatus::Zombie | ProcessStatus::Dead) {
         return None;
     }
     let pid = process.pid().as_u32();
-    let group = rustix_pid(pid).and_then(|pid| getpgid(Some(pid)).ok());
+    // Processes of the kernel have session 0 and group 0, a number that `getpgid` does not expect.
+    let has_group = process.session_id().is_some_and(|session| session.as_u32() > 0);
+    let number = rustix_pid(pid).filter(|_| has_group);
+    let group = number.and_then(|number| getpgid(Some(number)).ok());
     Some(Row {
         pid,
         parent: process.parent().map_or(0, |parent| parent.as_u32()),
@@ -35,9 +35,7 @@ fn row(process: &sysinfo::Process) -> Option<Row> {
 
 fn markers(process: &sysinfo::Process) -> Vec<u8> {
     let value = |variable: &std::ffi::OsString| {
-        let rest = variable
-            .as_encoded_bytes()
-            .strip_prefix(MARKER_VARIABLE.as_bytes())?;
+        let rest = variable.as_encoded_bytes().strip_prefix(MARKER_VARIABLE.as_bytes())?;
         rest.strip_prefix(b"=").map(<[u8]>::to_vec)
     };
     process.environ().iter().find_map(value).unwrap_or_default()
@@ -58,6 +56,15 @@ pub(super) fn born(pid: u32) -> Option<u64> {
     let what = ProcessRefreshKind::nothing();
     let system = read(ProcessesToUpdate::Some(&[number]), what)?;
     system.process(number).and_then(row).map(|row| row.born)
+}
+
+/// The time, in the unit of [`Row::born`]: seconds since 1970. Not read from a clock, as only one
+/// place in this program reads the wall clock.
+pub(in super::super) fn now() -> u64 {
+    match (System::boot_time(), System::uptime()) {
+        (Ok(start), Ok(since)) => start + since,
+        _ => 0,
+    }
 }
 
 /// The command line with spaces between the arguments, cut to `limit` bytes; raw.

@@ -31,10 +31,7 @@ pub(in super::super) fn look_since(ticket: Ticket) -> Arc<[Row]> {
         _ => {
             let number = BEGUN.fetch_add(1, Ordering::SeqCst) + 1;
             let rows: Arc<[Row]> = system::look().into();
-            let look = Look {
-                number,
-                rows: Arc::clone(&rows),
-            };
+            let look = Look { number, rows: Arc::clone(&rows) };
             *latest = Some(look);
             rows
         }

@@ -50,11 +50,18 @@ fn tree(root: u32) -> Option<Vec<(u32, Stat)>> {
     Some(members)
 }
 
+/// Who the children of a process are.
+type Children = Box<dyn FnMut(u32) -> Vec<u32>>;
+
 /// Kernels that list the children of each thread are asked; others, for all processes at once.
-fn children_source() -> Box<dyn FnMut(u32) -> Vec<u32>> {
-    if std::fs::exists("/proc/thread-self/children").unwrap_or(false) {
-        return Box::new(listed_children);
+fn children_source() -> Children {
+    match std::fs::exists("/proc/thread-self/children") {
+        Ok(true) => Box::new(listed_children),
+        _ => sorted_children(),
     }
+}
+
+fn sorted_children() -> Children {
     let mut by_parent: HashMap<u32, Vec<u32>> = HashMap::new();
     for pid in procfs::pids() {
         if let Some(stat) = Stat::read(pid) {
@@ -136,10 +143,7 @@ fn units() -> Units {
             let pair = words.chunks_exact(2).find(|pair| pair[0] == key);
             pair.map(|pair| pair[1]).filter(|value| *value > 0)
         };
-        Units {
-            page_bytes: value(6).unwrap_or(4096),
-            ticks_per_second: value(17).unwrap_or(100),
-        }
+        Units { page_bytes: value(6).unwrap_or(4096), ticks_per_second: value(17).unwrap_or(100) }
     })
 }
 
@@ -164,5 +168,18 @@ mod tests {
         assert_eq!(tree.states.total(), tree.processes);
         assert!(tree.rss_bytes > 100_000 && tree.threads > Some(0) && tree.open_files > Some(2));
         assert!(tree.waits.unwrap().contains("thread"));
+    }
+
+    #[test]
+    fn both_ways_to_find_children_agree() {
+        let mut child = std::process::Command::new("cat");
+        let mut child = child.stdin(std::process::Stdio::piped()).spawn().unwrap();
+        let us = std::process::id();
+        assert!(sorted_children()(us).contains(&child.id()));
+        if std::fs::exists("/proc/thread-self/children").unwrap() {
+            assert!(listed_children(us).contains(&child.id()));
+        }
+        drop(child.stdin.take());
+        child.wait().unwrap();
     }
 }

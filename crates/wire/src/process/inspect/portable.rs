@@ -13,9 +13,7 @@ pub(super) struct Reader {
 
 impl Reader {
     pub(super) fn new() -> Self {
-        Reader {
-            system: System::new().ok(),
-        }
+        Reader { system: System::new().ok() }
     }
 
     pub(super) fn read(&mut self, root: u32) -> Option<TreeState> {
@@ -53,10 +51,7 @@ fn summary(members: &[&Process]) -> TreeState {
     for process in members {
         states.add(run_state(process.status()));
     }
-    let milliseconds = members
-        .iter()
-        .map(|process| process.accumulated_cpu_time())
-        .sum();
+    let milliseconds = members.iter().map(|process| process.accumulated_cpu_time()).sum();
     TreeState {
         state: run_state(members[0].status()),
         states,

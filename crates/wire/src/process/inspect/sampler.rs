@@ -33,11 +33,7 @@ pub struct Sample {
 impl Sampler {
     /// A sampler for the tree under this process.
     pub fn new(pid: u32) -> Self {
-        Sampler {
-            pid,
-            reader: Reader::new(),
-            last: None,
-        }
+        Sampler { pid, reader: Reader::new(), last: None }
     }
 
     /// Takes a sample; `None` once the process is gone.

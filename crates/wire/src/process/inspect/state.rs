@@ -71,9 +71,7 @@ impl StateCounts {
 
 impl fmt::Display for StateCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let present = RunState::ALL
-            .into_iter()
-            .filter(|state| self.of(*state) > 0);
+        let present = RunState::ALL.into_iter().filter(|state| self.of(*state) > 0);
         for (index, state) in present.enumerate() {
             let comma = if index > 0 { ", " } else { "" };
             write!(f, "{comma}{} {state}", self.of(state))?;

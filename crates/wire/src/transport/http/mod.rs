@@ -9,6 +9,7 @@ mod head;
 mod slow;
 mod sse;
 pub(crate) mod stream;
+mod unasked;
 
 use std::{
     cell::{Cell, RefCell},
@@ -24,7 +25,10 @@ use mcp_loadtest_core::{
     jsonrpc::{self, Message},
     outcome::ErrorCategory,
 };
-use tokio::io::{AsyncRead as _, AsyncWriteExt as _, ReadBuf};
+use tokio::{
+    io::{AsyncRead as _, AsyncWriteExt as _, ReadBuf},
+    task::JoinSet,
+};
 
 use self::{
     head::{ContentType, Framing, Head, RequestHead},
@@ -58,6 +62,8 @@ pub(crate) struct HttpLink {
     session_id: RefCell<Option<String>>,
     agreed: Cell<bool>,
     head: RefCell<Rc<[u8]>>,
+    /// The task that hears what the server says unasked; it ends with the session.
+    listener: RefCell<JoinSet<()>>,
 }
 
 /// Why an exchange failed.
@@ -89,6 +95,7 @@ impl HttpLink {
             agreed: Cell::new(session_id.is_some()),
             session_id: RefCell::new(session_id),
             head: RefCell::new(Rc::from([])),
+            listener: RefCell::default(),
         }
     }
 
@@ -285,6 +292,7 @@ impl HttpLink {
             // A server may refuse to be told (405); a dead one cannot listen.
             let _ = tokio::time::timeout(Duration::from_secs(2), delete).await;
         }
+        self.listener.borrow_mut().abort_all();
         self.idle.borrow_mut().clear();
     }
 }

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use tokio::{io::AsyncReadExt as _, time::sleep};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    time::sleep,
+};
 
 use super::{
     HttpLink, Trouble,
@@ -18,10 +21,10 @@ const DRAIN_LIMIT: Duration = Duration::from_secs(5);
 /// How often a stream is resumed for one call.
 const MOST_RESUMES: u32 = 20;
 /// The wait before a stream is resumed, where the server does not say.
-const DEFAULT_RETRY: Duration = Duration::from_secs(1);
+pub(super) const DEFAULT_RETRY: Duration = Duration::from_secs(1);
 
 /// A reply that is being read.
-struct Incoming {
+pub(super) struct Incoming {
     stream: Stream,
     bytes: Vec<u8>,
     head: Head,
@@ -41,7 +44,7 @@ impl HttpLink {
     pub(super) async fn read_slowly(&self, inner: &Inner, id: u64, stream: Stream, bytes: Vec<u8>) -> Result<(), Trouble> {
         let mut incoming = begin(stream, bytes).await?;
         self.take_session_id(inner, &incoming.head);
-        if incoming.head.status == 200 && incoming.head.content_type == ContentType::EventStream {
+        if incoming.is_event_stream() {
             return self.follow_events(inner, id, incoming).await;
         }
         let mut body = Vec::new();
@@ -86,9 +89,9 @@ impl HttpLink {
             let Some(last_id) = parser.last_id.clone().filter(|_| resumable) else {
                 return Err(Trouble::disconnected("the event stream ended without the reply"));
             };
-            sleep(parser.retry_ms.map_or(DEFAULT_RETRY, Duration::from_millis)).await;
+            sleep(parser.retry().unwrap_or(DEFAULT_RETRY)).await;
             incoming = self.listen(inner, Some(&last_id)).await?;
-            if incoming.head.status != 200 || incoming.head.content_type != ContentType::EventStream {
+            if !incoming.is_event_stream() {
                 return Err(Trouble::disconnected(format_args!("HTTP {} instead of the rest of the event stream", incoming.head.status)));
             }
         }
@@ -97,21 +100,26 @@ impl HttpLink {
 
     /// Hands all events on until the call `id` is settled (for 0: until the stream ends).
     async fn read_events(&self, inner: &Inner, id: u64, incoming: &mut Incoming, parser: &mut SseParser) -> Result<StreamEnd, Trouble> {
-        let mut body = Vec::new();
         loop {
-            incoming.decoder.decode(&mut incoming.bytes, &mut body).map_err(Trouble::malformed)?;
-            let at = inner.clock.now();
-            for event in parser.feed(&body, self.target.limit).map_err(Trouble::malformed)? {
-                inner.take_frame(&event.data, at);
-            }
-            body.clear();
+            self.hand_on(inner, incoming, parser)?;
             if id != 0 && inner.slots.borrow_mut().waiting(id).is_none() {
                 return Ok(StreamEnd::Settled);
             }
-            if incoming.decoder.is_done() || !incoming.fill().await? {
+            if !incoming.more().await? {
                 return Ok(StreamEnd::TooEarly);
             }
         }
+    }
+
+    /// Hands on the events that have come.
+    pub(super) fn hand_on(&self, inner: &Inner, incoming: &mut Incoming, parser: &mut SseParser) -> Result<(), Trouble> {
+        let mut body = Vec::new();
+        incoming.decoder.decode(&mut incoming.bytes, &mut body).map_err(Trouble::malformed)?;
+        let at = inner.clock.now();
+        for event in parser.feed(&body, self.target.limit).map_err(Trouble::malformed)? {
+            inner.take_frame(&event.data, at);
+        }
+        Ok(())
     }
 
     /// The reply is there; the end of its stream is somebody else's business.
@@ -128,26 +136,21 @@ impl HttpLink {
         }
     }
 
-    /// Opens the stream on which the server speaks unasked, or goes on with one that broke off.
-    async fn listen(&self, inner: &Inner, last_id: Option<&str>) -> Result<Incoming, Trouble> {
-        use tokio::io::AsyncWriteExt as _;
-        let mut stream = self.target.dial.connect().await.map_err(Trouble::disconnected)?;
+    /// Asks for the stream on which the server speaks unasked, or for the rest of one that broke off.
+    ///
+    /// The future holds on to nothing of the session, which may end before the server answers.
+    pub(super) fn listen(&self, inner: &Inner, last_id: Option<&str>) -> impl Future<Output = Result<Incoming, Trouble>> + use<> {
         let mut request = self.render_head(inner, "GET");
         if let Some(id) = last_id {
             request.extend_from_slice(format!("Last-Event-ID: {id}\r\n").as_bytes());
         }
         request.extend_from_slice(b"\r\n");
-        stream.write_all(&request).await.map_err(Trouble::disconnected)?;
-        stream.flush().await.map_err(Trouble::disconnected)?;
-        begin(stream, Vec::new()).await
-    }
-
-    /// Listens to what the server says unasked until it has no more to say. Legacy only.
-    pub(crate) async fn listen_unasked(&self, inner: &Inner) {
-        let Ok(mut incoming) = self.listen(inner, None).await else { return };
-        if incoming.head.status == 200 && incoming.head.content_type == ContentType::EventStream {
-            let mut parser = SseParser::default();
-            let _ = self.read_events(inner, 0, &mut incoming, &mut parser).await;
+        let target = self.target.clone();
+        async move {
+            let mut stream = target.dial.connect().await.map_err(Trouble::disconnected)?;
+            stream.write_all(&request).await.map_err(Trouble::disconnected)?;
+            stream.flush().await.map_err(Trouble::disconnected)?;
+            begin(stream, Vec::new()).await
         }
     }
 }
@@ -185,6 +188,15 @@ async fn begin(mut stream: Stream, mut bytes: Vec<u8>) -> Result<Incoming, Troub
 }
 
 impl Incoming {
+    pub(super) fn is_event_stream(&self) -> bool {
+        self.head.status == 200 && self.head.content_type == ContentType::EventStream
+    }
+
+    /// Reads more of the body. `false`: it is complete, or the connection ended.
+    pub(super) async fn more(&mut self) -> Result<bool, Trouble> {
+        Ok(!self.decoder.is_done() && self.fill().await?)
+    }
+
     /// Reads more. `false`: there is no more.
     async fn fill(&mut self) -> Result<bool, Trouble> {
         self.bytes.reserve(8 << 10);

@@ -1,5 +1,7 @@
 //! Server-sent events, as they come in pieces.
 
+use std::time::Duration;
+
 /// One event.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct SseEvent {
@@ -20,6 +22,11 @@ pub(crate) struct SseParser {
 }
 
 impl SseParser {
+    /// How long the server wants us to wait before we come back.
+    pub(crate) fn retry(&self) -> Option<Duration> {
+        self.retry_ms.map(Duration::from_millis)
+    }
+
     /// Takes a piece and gives the events that it completes. `Err`: an event is too long.
     pub(crate) fn feed(&mut self, bytes: &[u8], limit: usize) -> Result<Vec<SseEvent>, String> {
         let mut events = Vec::new();

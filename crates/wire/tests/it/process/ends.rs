@@ -18,9 +18,7 @@ fn stubborn() -> Launch {
     let deaf = "import signal\nfor s in (1, 2, 15): signal.signal(s, signal.SIG_IGN)\n";
     let mut launch = python(&format!("{deaf}{DAEMON}\ntime.sleep(60)"));
     // For the hopper: which parent's server this is.
-    launch
-        .env
-        .insert("PARENT".into(), std::process::id().to_string());
+    launch.env.insert("PARENT".into(), std::process::id().to_string());
     launch
 }
 
@@ -107,34 +105,20 @@ impl Parent {
 
 /// The server and the guard, where that can be found out.
 fn children(parent: u32) -> Vec<u32> {
-    let output = Command::new("ps")
-        .args(["-A", "-o", "pid=", "-o", "ppid="])
-        .output();
+    let output = Command::new("ps").args(["-A", "-o", "pid=", "-o", "ppid="]).output();
     let text = output.map(|output| output.stdout).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let pair = |line: &str| {
         let mut words = line.split_ascii_whitespace();
-        Some((
-            words.next()?.parse().ok()?,
-            words.next()?.parse::<u32>().ok()?,
-        ))
+        Some((words.next()?.parse().ok()?, words.next()?.parse::<u32>().ok()?))
     };
     let pairs = text.lines().filter_map(pair);
-    pairs
-        .filter(|(_, above)| *above == parent)
-        .map(|(pid, _)| pid)
-        .collect()
+    pairs.filter(|(_, above)| *above == parent).map(|(pid, _)| pid).collect()
 }
 
 #[tokio::test]
 async fn a_signal_that_ends_us_leaves_nothing() {
-    for signal in [
-        Signal::KILL,
-        Signal::TERM,
-        Signal::INT,
-        Signal::HUP,
-        Signal::SEGV,
-    ] {
+    for signal in [Signal::KILL, Signal::TERM, Signal::INT, Signal::HUP, Signal::SEGV] {
         let parent = Parent::start(ROLE);
         assert!(parent.pids.iter().all(|pid| alive(*pid)));
         kill_process(parent.pid(), signal).unwrap();
@@ -180,9 +164,7 @@ async fn a_process_that_moves_on_all_the_time_does_not_escape_the_guard() {
 #[tokio::test]
 async fn a_run_inside_a_run_leaves_nothing() {
     let mut launch = Launch::new(std::env::current_exe().unwrap().to_str().unwrap());
-    launch.args = ["--exact", ROLE, "--ignored", "--nocapture"]
-        .map(String::from)
-        .into();
+    launch.args = ["--exact", ROLE, "--ignored", "--nocapture"].map(String::from).into();
     let mut inner = spawn(&launch);
     let stdout = inner.take_stdout().unwrap();
     let mut lines = tokio::io::AsyncBufReadExt::lines(tokio::io::BufReader::new(stdout));

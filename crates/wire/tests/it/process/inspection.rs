@@ -14,10 +14,7 @@ async fn a_tree_is_seen_as_a_whole() {
     })
     .await;
     let tree = inspect(server.pid()).unwrap();
-    assert_eq!(
-        (tree.state, tree.states.to_string()),
-        (RunState::Sleeping, "3 sleeping".into())
-    );
+    assert_eq!((tree.state, tree.states.to_string()), (RunState::Sleeping, "3 sleeping".into()));
     assert!(tree.rss_bytes > 3 * 4096);
     if cfg!(target_os = "linux") {
         assert_eq!(tree.threads, Some(3));
@@ -38,10 +35,8 @@ async fn a_busy_server_uses_a_processor() {
     let server = spawn(&sh("while :; do :; done"));
     let mut sampler = Sampler::new(server.pid());
     assert_eq!(sampler.sample().unwrap().cpu_pct, None);
-    until("it uses a tenth of a processor", || {
-        sampler.sample().unwrap().cpu_pct > Some(10.0)
-    })
-    .await;
+    until("it uses a tenth of a processor", || sampler.sample().unwrap().cpu_pct > Some(10.0))
+        .await;
     assert!(!inspect(server.pid()).unwrap().cpu.is_zero());
 }
 

@@ -40,14 +40,7 @@ async fn end_of_file_may_come_from_whoever_took_stdin() {
 #[tokio::test]
 async fn deaf_to_end_of_file_takes_a_sigterm() {
     let (server, _) = spawn_ready(&sh("echo ready; exec sleep 60")).await;
-    let seen = stop(
-        server,
-        Patience {
-            term: DEADLINE,
-            ..SHORT
-        },
-    )
-    .await;
+    let seen = stop(server, Patience { term: DEADLINE, ..SHORT }).await;
     assert_eq!(seen, (StopStep::Term, "signal 15 (SIGTERM)".into(), 0));
 }
 
@@ -80,10 +73,7 @@ async fn what_ends_a_moment_after_the_server_is_no_stray() {
     let script = "sh -c 'trap \"sleep 0.3; exit\" TERM; echo ready; while :; do sleep 0.1; done' &
                   wait";
     let (server, _) = spawn_ready(&sh(script)).await;
-    let patience = Patience {
-        term: DEADLINE,
-        ..SHORT
-    };
+    let patience = Patience { term: DEADLINE, ..SHORT };
     let seen = stop(server, patience).await;
     assert_eq!(seen, (StopStep::Term, "signal 15 (SIGTERM)".into(), 0));
 }
@@ -91,12 +81,7 @@ async fn what_ends_a_moment_after_the_server_is_no_stray() {
 #[tokio::test]
 async fn a_child_left_in_the_group_is_swept() {
     let (server, child) = spawn_ready(&sh("sleep 60 & echo $!; cat")).await;
-    let report = server
-        .stop(Patience {
-            eof: DEADLINE,
-            ..SHORT
-        })
-        .await;
+    let report = server.stop(Patience { eof: DEADLINE, ..SHORT }).await;
     assert_eq!(report.step, StopStep::Eof);
     assert_eq!(report.strays[0].pid, number(&child));
     assert_eq!(report.strays[0].command_line, "sleep 60");
@@ -110,10 +95,7 @@ async fn a_daemon_is_swept() {
     assert!(alive(number(&daemon)));
     let report = server.stop(SHORT).await;
     let pids: Vec<u32> = report.strays.iter().map(|stray| stray.pid).collect();
-    assert_eq!(
-        (report.step, pids),
-        (StopStep::AlreadyEnded, vec![number(&daemon)])
-    );
+    assert_eq!((report.step, pids), (StopStep::AlreadyEnded, vec![number(&daemon)]));
     assert!(report.strays[0].command_line.contains("os.setsid()"));
     assert!(!alive(number(&daemon)));
 }
@@ -142,10 +124,7 @@ async fn a_process_that_moves_on_all_the_time_is_swept() {
     let (server, _) = spawn_ready(&launch).await;
     let report = server.stop(SHORT).await;
     assert_eq!(report.survivors, []);
-    until("the hopper is gone", || {
-        carriers("HOPPER=for the sweep").is_empty()
-    })
-    .await;
+    until("the hopper is gone", || carriers("HOPPER=for the sweep").is_empty()).await;
 }
 
 #[tokio::test]
@@ -160,10 +139,7 @@ async fn dropping_kills_everything() {
 async fn giving_up_on_a_stop_kills_everything() {
     let (server, daemon) = spawn_ready(&python(&format!("{DAEMON}\ntime.sleep(60)"))).await;
     let pid = server.pid();
-    let endless = Patience {
-        eof: DEADLINE * 2,
-        ..SHORT
-    };
+    let endless = Patience { eof: DEADLINE * 2, ..SHORT };
     let stopping = tokio::time::timeout(Duration::from_millis(50), server.stop(endless));
     assert!(stopping.await.is_err());
     assert!(!alive(pid) && !alive(number(&daemon)));
@@ -171,10 +147,7 @@ async fn giving_up_on_a_stop_kills_everything() {
 
 #[test]
 fn the_end_of_the_runtime_kills_everything() {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let (pid, daemon) = runtime.block_on(async {
         let (server, daemon) = spawn_ready(&python(&format!("{DAEMON}\ntime.sleep(60)"))).await;
         let pid = server.pid();
@@ -203,10 +176,7 @@ async fn many_servers_stop_together() {
     let servers: Vec<_> = (0..40).map(|_| spawn(&sh("cat"))).collect();
     let mut stops = tokio::task::JoinSet::new();
     for server in servers {
-        stops.spawn(server.stop(Patience {
-            eof: DEADLINE,
-            ..SHORT
-        }));
+        stops.spawn(server.stop(Patience { eof: DEADLINE, ..SHORT }));
     }
     while let Some(report) = stops.join_next().await {
         assert_eq!(report.unwrap().step, StopStep::Eof);

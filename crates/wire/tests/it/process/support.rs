@@ -22,8 +22,9 @@ if os.fork() == 0:
 os.wait()
 ";
 
-/// Moves on to a new process every other millisecond, in a session of its own: hard to hit. Faster
+/// Moves on to a new process every few milliseconds, in a session of its own: hard to hit. Faster
 /// would be harder, but leaves more dead than some containers' first process can bury.
+#[cfg(target_os = "linux")]
 pub(super) const HOPPER: &str = "
 import os, time
 end = time.monotonic() + 60
@@ -33,7 +34,7 @@ if os.fork() == 0:
     while time.monotonic() < end:
         if os.fork():
             os._exit(0)
-        time.sleep(0.002)
+        time.sleep(0.005)
     os._exit(0)
 ";
 
@@ -90,9 +91,7 @@ pub(super) fn carriers(text: &str) -> Vec<u32> {
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let carries = |pid: &u32| {
         let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        environment
-            .windows(text.len())
-            .any(|part| part == text.as_bytes())
+        environment.windows(text.len()).any(|part| part == text.as_bytes())
     };
     pids.filter(carries).collect()
 }

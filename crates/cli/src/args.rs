@@ -1,0 +1,77 @@
+//! The command line.
+
+use clap::{Parser, Subcommand};
+
+use crate::{
+    commands::{
+        completions, deadlock_probe, demo, example_config, list_scenarios, man, mock, probe, report,
+        run, schema,
+    },
+    env::Color,
+};
+
+/// Find out how an MCP stack breaks, before its users do.
+#[derive(Debug, Parser)]
+#[command(
+    name = "mcp-loadtest",
+    version,
+    about,
+    after_help = "\
+Examples:
+  mcp-loadtest demo
+  mcp-loadtest probe -s \"python -m my_mcp\"
+  mcp-loadtest deadlock-probe -s \"npx -y my-mcp\" --tool search
+  mcp-loadtest run --url http://127.0.0.1:3000/mcp --concurrent 50 --duration 30s --tool echo
+  mcp-loadtest run --config bench.toml
+
+Exit codes: 0 pass, 1 a gate failed or a bug was found, 2 bad usage or configuration or the server
+could not be started or reached, 130 interrupted.",
+    after_long_help = "\
+Examples:
+  mcp-loadtest demo
+  mcp-loadtest probe -s \"python -m my_mcp\"
+  mcp-loadtest deadlock-probe -s \"npx -y my-mcp\" --tool search
+  mcp-loadtest run --url http://127.0.0.1:3000/mcp --concurrent 50 --duration 30s --tool echo
+  mcp-loadtest run --config bench.toml
+
+Exit codes:
+  0    everything asked for was done and nothing was found wrong
+  1    a gate failed or a bug was found
+  2    bad usage or configuration, or the server could not be started or reached
+  130  interrupted; what had been measured was written"
+)]
+pub struct Cli {
+    /// When to use colours.
+    #[arg(long, value_enum, default_value_t, global = true, value_name = "WHEN")]
+    pub color: Color,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// See a deadlock caught and a healthy server measured, with no set-up.
+    Demo(demo::DemoArgs),
+    /// Quick health check: handshake, tool list, one call per tool that only reads.
+    Probe(probe::ProbeArgs),
+    /// Release many calls at once and find out whether the server deadlocks.
+    DeadlockProbe(deadlock_probe::DeadlockProbeArgs),
+    /// Run a scenario, from flags or from a configuration file.
+    Run(Box<run::RunArgs>),
+    /// Tell a saved run again, or judge it anew from its trace.
+    Report(report::ReportArgs),
+    /// List the scenarios.
+    ListScenarios(list_scenarios::ListScenariosArgs),
+    /// Print a commented example configuration.
+    ExampleConfig(example_config::ExampleConfigArgs),
+    /// Print a JSON Schema: of the configuration or of an output file.
+    Schema(schema::SchemaArgs),
+    /// Be a small MCP server: healthy, or with a deadlock.
+    Mock(mock::MockArgs),
+    /// Print shell completions.
+    Completions(completions::CompletionsArgs),
+    /// Write the manual pages.
+    Man(man::ManArgs),
+}

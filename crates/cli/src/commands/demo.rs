@@ -1,0 +1,102 @@
+//! `demo`: a deadlock caught and a healthy server measured, with no set-up.
+
+use std::{path::PathBuf, time::Duration};
+
+use clap::Args;
+use mcp_loadtest::{Report, Server};
+use mcp_loadtest_core::{config::Config, exit::Exit, scenario::ScenarioName};
+
+use super::explain;
+use crate::{
+    env::Env,
+    error::CliError,
+    load::{self, Load, ShowArgs},
+};
+
+/// Arguments of `demo`.
+#[derive(Debug, Args)]
+pub struct DemoArgs {
+    /// Where the runs make their directories.
+    #[arg(short, long, value_name = "DIR", default_value = "./runs")]
+    output_dir: PathBuf,
+    /// How long the healthy server is loaded.
+    #[arg(long, value_name = "TIME", default_value = "3s", value_parser = crate::server_args::parse_time)]
+    duration: Duration,
+    #[command(flatten)]
+    show: ShowArgs,
+    /// Print what is done, step by step, and exit.
+    #[arg(long)]
+    explain: bool,
+}
+
+const EXPLANATION: &str = "\
+Algorithm:
+  1. Start our own mock with the lazy-init deadlock (`mock --fault lazy-init-deadlock`): it answers
+     `initialize` and `tools/list`, then the first `tools/call` wedges it for ever.
+  2. Run `deadlock-probe` against it with short thresholds: it must be caught.
+  3. Start the healthy mock and keep 16 calls in flight for a few seconds: it must pass.
+  4. Exit with 0 if both came out as they must.
+
+Tunable knobs: --duration, --output-dir.";
+
+/// Runs `demo`.
+pub(crate) fn run(args: &DemoArgs, env: &mut Env) -> Result<Exit, CliError> {
+    if args.explain {
+        return Ok(explain(env, EXPLANATION));
+    }
+    talk(args, env, "1. A server that answers `initialize` and `tools/list`, and hangs at the first call:\n\n");
+    let broken = part(args, env, "lazy-init-deadlock", ScenarioName::DeadlockProbe)?;
+    show(args, &broken, env);
+    talk(args, env, "\n2. The same server without the bug, under load:\n\n");
+    let healthy = part(args, env, "none", ScenarioName::Sustained)?;
+    show(args, &healthy, env);
+    let dir = healthy.trace_path.parent().map(PathBuf::from).unwrap_or_default();
+    talk(args, env, &format!("\nReport: {}\n", dir.join("report.md").display()));
+    talk(args, env, "\nNow your own: mcp-loadtest deadlock-probe -s \"python -m my_mcp\"\n");
+    let as_it_must = broken.deadlock_count > 0 && healthy.passed();
+    Ok(match (broken.interrupted || healthy.interrupted, as_it_must) {
+        (true, _) => Exit::Interrupted,
+        (false, true) => Exit::Pass,
+        (false, false) => Exit::Fail,
+    })
+}
+
+fn talk(args: &DemoArgs, env: &mut Env, text: &str) {
+    if !args.show.json {
+        env.out(text);
+    }
+}
+
+fn show(args: &DemoArgs, report: &Report, env: &mut Env) {
+    if args.show.json {
+        load::show_json(report, report.trace_path.parent(), env);
+    } else {
+        load::show_terminal(report, env);
+    }
+}
+
+fn part(args: &DemoArgs, env: &mut Env, fault: &str, scenario: ScenarioName) -> Result<Report, CliError> {
+    let program = env.program.to_string_lossy().into_owned();
+    let server: Server = Server::stdio(program).args(["mock", "--fault", fault]).into();
+    let mut config = Config::default();
+    config.scenario.name = Some(scenario);
+    config.scenario.tool = Some("echo".into());
+    config.scenario.args = Some(mcp_loadtest_core::config::Arguments(serde_json::json!({ "text": "hello" })));
+    if scenario == ScenarioName::DeadlockProbe {
+        config.scenario.hang_threshold = Some(Duration::from_millis(500));
+        config.scenario.grace_period = Some(Duration::from_millis(1500));
+    } else {
+        config.scenario.duration = Some(args.duration);
+        config.scenario.concurrent = Some(16);
+    }
+    let load = Load {
+        server,
+        config,
+        output_dir: env.path(&args.output_dir),
+        strict_protocol: false,
+        tee_stderr: false,
+        threads: None,
+        show: args.show,
+    };
+    load.measure(env)
+}

@@ -1,0 +1,51 @@
+//! One file per command: its arguments and what it does.
+
+pub mod completions;
+pub mod deadlock_probe;
+pub mod demo;
+pub mod example_config;
+pub mod list_scenarios;
+pub mod man;
+pub mod mock;
+pub mod probe;
+pub mod report;
+pub mod run;
+pub mod schema;
+
+use mcp_loadtest_core::exit::Exit;
+
+use crate::{
+    args::{Cli, Command},
+    env::Env,
+    error::CliError,
+};
+
+/// Carries a command out.
+pub(crate) fn run(cli: Cli, env: &mut Env) -> Result<Exit, CliError> {
+    match cli.command {
+        Command::Demo(args) => demo::run(&args, env),
+        Command::Probe(args) => probe::run(&args, env),
+        Command::DeadlockProbe(args) => deadlock_probe::run(&args, env),
+        Command::Run(args) => run::run(&args, env),
+        Command::Report(args) => report::run(&args, env),
+        Command::ListScenarios(args) => list_scenarios::run(&args, env),
+        Command::ExampleConfig(args) => example_config::run(&args, env),
+        Command::Schema(args) => schema::run(&args, env),
+        Command::Mock(args) => mock::run(&args, env),
+        Command::Completions(args) => completions::run(&args, env),
+        Command::Man(args) => man::run(&args, env),
+    }
+}
+
+/// The runtime of a command: one thread, because the load has threads of its own.
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> Result<T, CliError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    Ok(runtime.block_on(future))
+}
+
+/// Prints an explanation instead of doing anything.
+pub(crate) fn explain(env: &mut Env, text: &str) -> Exit {
+    env.out(text.trim_end());
+    env.out("\n");
+    Exit::Pass
+}

@@ -1,0 +1,65 @@
+//! `report`: a saved run, told again.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use mcp_loadtest::SavedRun;
+use mcp_loadtest_core::{
+    exit::Exit,
+    report::{RENDERERS, summary},
+};
+
+use super::explain;
+use crate::{env::Env, error::CliError, load};
+
+/// Arguments of `report`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcp-loadtest report ./runs/2026-05-10T14-30-00-9XY7K2
+  mcp-loadtest report ./runs/2026-05-10T14-30-00-9XY7K2 --from-trace --json
+  mcp-loadtest report ./runs/2026-05-10T14-30-00-9XY7K2 --format markdown > report.md")]
+pub struct ReportArgs {
+    /// The directory that a run printed at its end.
+    #[arg(required_unless_present = "explain")]
+    dir: Option<PathBuf>,
+    /// Compute every number again from trace.jsonl, instead of reading metrics.json.
+    #[arg(long)]
+    from_trace: bool,
+    /// How to tell it: terminal, markdown or json.
+    #[arg(long, value_name = "FORMAT", default_value = "terminal", value_parser = RENDERERS.iter().map(|entry| entry.name).collect::<Vec<_>>())]
+    format: String,
+    /// Print the summary as one JSON document.
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+    /// Print what is done and exit.
+    #[arg(long)]
+    explain: bool,
+}
+
+const EXPLANATION: &str = "\
+Algorithm:
+  1. Read metrics.json of the run directory; it holds the whole report, histograms included.
+  2. With --from-trace, or when the run was cut short and left no metrics.json, read trace.jsonl
+     instead, fold every event as the live run did, and judge again by config.toml.
+  3. Print the result in the form that was asked for, and exit as the run itself would have.";
+
+/// Runs `report`.
+pub(crate) fn run(args: &ReportArgs, env: &mut Env) -> Result<Exit, CliError> {
+    let Some(dir) = args.dir.as_ref().filter(|_| !args.explain) else {
+        return Ok(explain(env, EXPLANATION));
+    };
+    let saved = SavedRun::open(env.cwd.join(dir))?;
+    let report = if args.from_trace { saved.report_from_trace()? } else { saved.report()? };
+    if !saved.is_complete() {
+        env.err("INCOMPLETE: the run was cut short; this is what its trace tells\n");
+    }
+    if args.json {
+        load::show_json(&report, Some(saved.path()), env);
+    } else if let Some(entry) = RENDERERS.iter().find(|entry| entry.name == args.format) {
+        let mut text = Vec::new();
+        entry.renderer.render(&report, &mut text)?;
+        env.out(&String::from_utf8_lossy(&text));
+    }
+    Ok(summary::exit(&report))
+}

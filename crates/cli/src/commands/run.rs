@@ -1,0 +1,272 @@
+//! `run`: a scenario, from flags, from a file, or from a file that flags correct.
+
+use std::{path::PathBuf, time::Duration};
+
+use clap::Args;
+use mcp_loadtest_core::{
+    config::{Arguments, Config, Format, ScenarioConfig, Trace},
+    exit::Exit,
+    scenario::ScenarioName,
+    seed::Seed,
+    thresholds::Thresholds,
+};
+
+use super::explain;
+use crate::{
+    env::Env,
+    error::CliError,
+    load::{Load, ShowArgs},
+    server_args::{ServerArgs, parse_time},
+};
+
+/// Arguments of `run`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcp-loadtest run -s \"python -m my_mcp\" --scenario sustained --concurrent 50 --duration 60s \\
+      --tool get_market_data --args '{\"ticker\":\"AAPL\"}'
+  mcp-loadtest run --config bench.toml --duration 10s
+  mcp-loadtest run --url http://127.0.0.1:3000/mcp --tool echo --p99-latency 200ms --error-rate 0.01")]
+pub struct RunArgs {
+    /// A configuration file (see `example-config`); flags win over what it says.
+    #[arg(short, long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    #[command(flatten)]
+    server: ServerArgs,
+    #[command(flatten)]
+    scenario: ScenarioArgs,
+    #[command(flatten)]
+    thresholds: ThresholdArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+    #[command(flatten)]
+    show: ShowArgs,
+    /// Print what the scenario does, step by step, and exit.
+    #[arg(long)]
+    explain: bool,
+}
+
+/// What to do.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Scenario")]
+pub struct ScenarioArgs {
+    /// Which scenario; `list-scenarios` lists them [default: sustained].
+    #[arg(long, value_name = "NAME", value_parser = parse_scenario)]
+    pub scenario: Option<ScenarioName>,
+    /// Calls in flight at once.
+    #[arg(long, value_name = "N")]
+    pub concurrent: Option<u32>,
+    /// How long the load lasts.
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub duration: Option<Duration>,
+    /// How many sessions (processes, or HTTP sessions) the calls are spread over [default: 1].
+    #[arg(long, value_name = "N")]
+    pub sessions: Option<u32>,
+    /// The tool to call; without it, the first one that only reads.
+    #[arg(long, value_name = "TOOL")]
+    pub tool: Option<String>,
+    /// The tool's arguments as JSON; without them, made up from its schema where it needs any.
+    #[arg(long, value_name = "JSON", value_parser = parse_arguments)]
+    pub args: Option<Arguments>,
+    /// cold_start: how many starts [default: 5].
+    #[arg(long, value_name = "N")]
+    pub iterations: Option<u32>,
+    /// cold_start: whether the first start is thrown away [default: true].
+    #[arg(long, value_name = "BOOL")]
+    pub warmup: Option<bool>,
+    /// deadlock_probe: no reply for this long is a hang [default: 5s].
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub hang_threshold: Option<Duration>,
+    /// How much longer a hanging call is waited for before it is a deadlock [default: 10s].
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub grace_period: Option<Duration>,
+    /// deadlock_probe: stop at the first deadlock.
+    #[arg(long)]
+    pub bail_early: bool,
+    /// deadlock_probe: calls one after another once the burst is over [default: 5].
+    #[arg(long, value_name = "N")]
+    pub steady_calls: Option<u32>,
+    /// Give a call up after this long, whatever the hang threshold is.
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub timeout: Option<Duration>,
+    /// What random choices are derived from.
+    #[arg(long, value_name = "NUMBER")]
+    pub seed: Option<u64>,
+}
+
+/// What the run must keep to.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Thresholds")]
+pub struct ThresholdArgs {
+    /// Fail when half of the calls take longer.
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub p50_latency: Option<Duration>,
+    /// Fail when 5 of 100 calls take longer.
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub p95_latency: Option<Duration>,
+    /// Fail when 1 of 100 calls takes longer.
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub p99_latency: Option<Duration>,
+    /// Fail when 1 of 1000 calls takes longer.
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub p999_latency: Option<Duration>,
+    /// Fail when a larger share of calls fails: 0.01 is 1 %.
+    #[arg(long, value_name = "SHARE")]
+    pub error_rate: Option<f64>,
+    /// No reply for this long is a hang [default: 5s].
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub hang_timeout: Option<Duration>,
+    /// Fail when the server's memory grows by more.
+    #[arg(long, value_name = "MB")]
+    pub memory_growth_mb: Option<f64>,
+}
+
+/// What the run leaves behind.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Output")]
+pub struct OutputArgs {
+    /// Where each run makes its directory [default: ./runs].
+    #[arg(short, long, value_name = "DIR")]
+    pub output_dir: Option<PathBuf>,
+    /// Forms of the result: markdown, json, terminal. Repeatable [default: all].
+    #[arg(long = "format", value_name = "FORMAT", value_parser = parse_format)]
+    pub formats: Vec<Format>,
+    /// Whether every event is kept: full or off [default: full].
+    #[arg(long, value_name = "HOW", value_parser = parse_trace)]
+    pub trace: Option<Trace>,
+    /// Threads that make the load; by default as many as are useful.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+}
+
+fn parse_scenario(text: &str) -> Result<ScenarioName, String> {
+    use mcp_loadtest_core::hint::Hint as _;
+    text.parse::<ScenarioName>().map_err(|error| match error.hint() {
+        Some(hint) => format!("{error}; {hint}"),
+        None => error.to_string(),
+    })
+}
+
+/// Reads the arguments of a tool.
+pub(crate) fn parse_arguments(text: &str) -> Result<Arguments, String> {
+    match serde_json::from_str(text) {
+        Ok(value @ serde_json::Value::Object(_)) => Ok(Arguments(value)),
+        Ok(_) => Err("not a JSON object; write it like '{\"text\":\"hello\"}'".into()),
+        Err(error) => Err(format!("not JSON: {error}; write it like '{{\"text\":\"hello\"}}'")),
+    }
+}
+
+fn parse_format(text: &str) -> Result<Format, String> {
+    let known = Format::ALL.into_iter().find(|format| format.as_str() == text);
+    known.ok_or_else(|| format!("`{text}` is not built; use {}", Format::ALL.map(Format::as_str).join(", ")))
+}
+
+fn parse_trace(text: &str) -> Result<Trace, String> {
+    match text {
+        "full" => Ok(Trace::Full),
+        "off" => Ok(Trace::Off),
+        _ => Err("use `full` or `off`".into()),
+    }
+}
+
+impl ScenarioArgs {
+    /// Flags win over the file.
+    fn lay_over(&self, config: &mut ScenarioConfig) {
+        config.name = self.scenario.or(config.name).or(Some(ScenarioName::Sustained));
+        config.concurrent = self.concurrent.or(config.concurrent);
+        config.duration = self.duration.or(config.duration);
+        config.sessions = self.sessions.or(config.sessions);
+        config.iterations = self.iterations.or(config.iterations);
+        config.warmup = self.warmup.or(config.warmup);
+        config.hang_threshold = self.hang_threshold.or(config.hang_threshold);
+        config.bail_early = self.bail_early.then_some(true).or(config.bail_early);
+        config.steady_calls = self.steady_calls.or(config.steady_calls);
+        config.timeout = self.timeout.or(config.timeout);
+        config.seed = self.seed.map(Seed).or(config.seed);
+        if self.tool.is_some() {
+            config.tool_call.clear();
+            config.args = None;
+        }
+        config.tool = self.tool.clone().or(config.tool.take());
+        config.args = self.args.clone().or(config.args.take());
+    }
+}
+
+impl ThresholdArgs {
+    fn lay_over(&self, thresholds: &mut Thresholds, grace_period: Option<Duration>) {
+        let set = |to: &mut Duration, from: Option<Duration>| *to = from.unwrap_or(*to);
+        set(&mut thresholds.p50_latency, self.p50_latency);
+        set(&mut thresholds.p95_latency, self.p95_latency);
+        set(&mut thresholds.p99_latency, self.p99_latency);
+        set(&mut thresholds.p999_latency, self.p999_latency);
+        set(&mut thresholds.hang_timeout, self.hang_timeout);
+        set(&mut thresholds.grace_period, grace_period);
+        thresholds.error_rate = self.error_rate.unwrap_or(thresholds.error_rate);
+        thresholds.memory_growth_mb = self.memory_growth_mb.unwrap_or(thresholds.memory_growth_mb);
+    }
+}
+
+impl RunArgs {
+    /// Default < file < flag, decided here and nowhere else.
+    fn config(&self, env: &Env) -> Result<Config, CliError> {
+        let (mut config, source) = match &self.config {
+            None => (Config::default(), None),
+            Some(file) => {
+                let path = env.cwd.join(file);
+                let text = std::fs::read_to_string(&path).map_err(|source| CliError::Read { path, source })?;
+                let name = file.display().to_string();
+                (Config::read(&text, &name)?, Some((text, name)))
+            }
+        };
+        self.server.lay_over(&mut config.server)?;
+        self.scenario.lay_over(&mut config.scenario);
+        self.thresholds.lay_over(&mut config.thresholds, self.scenario.grace_period);
+        config.output.report_dir = self.output.output_dir.clone().unwrap_or(config.output.report_dir);
+        if !self.output.formats.is_empty() {
+            config.output.formats.clone_from(&self.output.formats);
+        }
+        config.output.trace = self.output.trace.unwrap_or(config.output.trace);
+        config.check().map_err(|error| match &source {
+            Some((text, name)) => error.in_text(text, name),
+            None => error,
+        })?;
+        Ok(config)
+    }
+}
+
+/// Runs `run`.
+pub(crate) fn run(args: &RunArgs, env: &mut Env) -> Result<Exit, CliError> {
+    if args.explain {
+        let name = args.scenario.scenario.unwrap_or(ScenarioName::Sustained);
+        return Ok(explain(env, &explanation(name)));
+    }
+    let config = args.config(env)?;
+    let server = args.server.resolve(&config, env)?;
+    let load = Load {
+        server,
+        output_dir: env.path(&config.output.report_dir),
+        config,
+        strict_protocol: args.server.strict_protocol,
+        tee_stderr: args.server.tee_stderr,
+        threads: args.output.threads,
+        show: args.show,
+    };
+    load.execute(env)
+}
+
+/// What a scenario does.
+pub(crate) fn explanation(name: ScenarioName) -> String {
+    let entry = mcp_loadtest::scenario::entry(name);
+    format!(
+        "{}: {}\n\nFinds: {}\n\nAlgorithm:\n{}\n\nTunable knobs: {}.\n",
+        name.as_str(),
+        entry.summary,
+        entry.detects,
+        indent(entry.algorithm),
+        entry.knobs
+    )
+}
+
+fn indent(text: &str) -> String {
+    text.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,73 @@
+//! `schema`: the JSON Schemas of what we read and write.
+
+use clap::{Args, ValueEnum};
+use mcp_loadtest_core::{
+    config,
+    exit::Exit,
+    report::{json, summary},
+    trace,
+};
+use serde_json::Value;
+
+use super::explain;
+use crate::{env::Env, error::CliError};
+
+/// What a schema describes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SchemaName {
+    /// The configuration file.
+    Config,
+    /// metrics.json
+    Metrics,
+    /// One line of trace.jsonl
+    Trace,
+    /// summary.json, and what --json prints
+    Summary,
+}
+
+impl SchemaName {
+    /// The schema itself.
+    pub fn schema(self) -> Value {
+        match self {
+            Self::Config => config::schema(),
+            Self::Metrics => json::schema(),
+            Self::Trace => trace::schema::schema(),
+            Self::Summary => summary::schema(),
+        }
+    }
+
+    /// The file in `schemas/`.
+    pub fn file(self) -> &'static str {
+        match self {
+            Self::Config => "config.v1.json",
+            Self::Metrics => "metrics.v1.json",
+            Self::Trace => "trace.v1.json",
+            Self::Summary => "summary.v1.json",
+        }
+    }
+}
+
+/// Arguments of `schema`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  mcp-loadtest schema config > config.v1.json")]
+pub struct SchemaArgs {
+    /// Which one.
+    #[arg(value_enum, required_unless_present = "explain")]
+    name: Option<SchemaName>,
+    /// Print what they are for and exit.
+    #[arg(long)]
+    explain: bool,
+}
+
+/// Runs `schema`.
+pub(crate) fn run(args: &SchemaArgs, env: &mut Env) -> Result<Exit, CliError> {
+    let Some(name) = args.name.filter(|_| !args.explain) else {
+        return Ok(explain(
+            env,
+            "Prints the JSON Schema (2020-12) of the configuration or of an output file. The same\n\
+             files are published in schemas/; within version 1 members are only ever added.",
+        ));
+    };
+    env.out(&format!("{:#}\n", name.schema()));
+    Ok(Exit::Pass)
+}

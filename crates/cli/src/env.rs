@@ -1,0 +1,124 @@
+//! The door to the process: arguments, variables, streams, directories. Nothing else reads them.
+
+use std::{
+    ffi::OsString,
+    io::{self, IsTerminal as _, Write},
+    path::{Path, PathBuf},
+};
+
+use anstream::StripStream;
+use clap::ValueEnum;
+
+/// When to colour what is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Default)]
+pub enum Color {
+    /// On a terminal that wants it.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// One output stream.
+pub struct Stream {
+    write: Box<dyn Write + Send>,
+    is_terminal: bool,
+    color: bool,
+}
+
+impl Stream {
+    fn print(&mut self, text: &str) {
+        // A reader that went away (`| head`) is no reason to fail.
+        let _ = if self.color {
+            self.write.write_all(text.as_bytes())
+        } else {
+            StripStream::new(&mut *self.write).write_all(text.as_bytes())
+        };
+        let _ = self.write.flush();
+    }
+}
+
+/// The process, as commands see it.
+pub struct Env {
+    /// The command line, the program's name first.
+    pub args: Vec<OsString>,
+    /// Looks a variable up.
+    pub var: Box<dyn Fn(&str) -> Option<String> + Send>,
+    /// The working directory.
+    pub cwd: PathBuf,
+    /// This program, to start itself as a mock.
+    pub program: PathBuf,
+    stdout: Stream,
+    stderr: Stream,
+}
+
+impl Env {
+    /// The real process.
+    #[expect(clippy::disallowed_methods, reason = "this is the door")]
+    pub fn from_process() -> Self {
+        let var = |name: &str| std::env::var(name).ok();
+        Self {
+            args: std::env::args_os().collect(),
+            var: Box::new(var),
+            cwd: std::env::current_dir().unwrap_or_default(),
+            program: std::env::current_exe().unwrap_or_default(),
+            stdout: Stream { is_terminal: io::stdout().is_terminal(), write: Box::new(io::stdout()), color: false },
+            stderr: Stream { is_terminal: io::stderr().is_terminal(), write: Box::new(io::stderr()), color: false },
+        }
+    }
+
+    /// A process for tests: nothing inherited, everything captured.
+    pub fn for_tests(args: &[&str], cwd: PathBuf, program: PathBuf, stdout: Box<dyn Write + Send>, stderr: Box<dyn Write + Send>) -> Self {
+        let args = std::iter::once("mcp-loadtest").chain(args.iter().copied()).map(OsString::from);
+        Self {
+            args: args.collect(),
+            var: Box::new(|_| None),
+            cwd,
+            program,
+            stdout: Stream { write: stdout, is_terminal: false, color: false },
+            stderr: Stream { write: stderr, is_terminal: false, color: false },
+        }
+    }
+
+    /// Decides about colours, as `NO_COLOR`, `CLICOLOR_FORCE` and the terminals say.
+    pub fn set_color(&mut self, color: Color) {
+        let set = |name: &str| (self.var)(name).is_some_and(|value| !value.is_empty() && value != "0");
+        let forced = set("CLICOLOR_FORCE") || set("FORCE_COLOR");
+        let refused = (self.var)("NO_COLOR").is_some_and(|value| !value.is_empty())
+            || (self.var)("TERM").is_some_and(|term| term == "dumb");
+        let wanted = |is_terminal: bool| match color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => !refused && (forced || is_terminal),
+        };
+        (self.stdout.color, self.stderr.color) = (wanted(self.stdout.is_terminal), wanted(self.stderr.is_terminal));
+    }
+
+    /// Prints data.
+    pub fn out(&mut self, text: &str) {
+        self.stdout.print(text);
+    }
+
+    /// Prints talk.
+    pub fn err(&mut self, text: &str) {
+        self.stderr.print(text);
+    }
+
+    /// Whether somebody looks at stderr.
+    pub fn has_audience(&self) -> bool {
+        self.stderr.is_terminal
+    }
+
+    /// A path as the user wrote it, from the working directory.
+    pub fn path(&self, written: &Path) -> PathBuf {
+        // Collecting the components takes the `./` out of the middle.
+        self.cwd.join(written).components().collect()
+    }
+
+    /// The user's home directory.
+    pub fn home(&self) -> Option<PathBuf> {
+        (self.var)("HOME").or_else(|| (self.var)("USERPROFILE")).map(PathBuf::from)
+    }
+}

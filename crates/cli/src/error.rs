@@ -1,0 +1,94 @@
+//! What went wrong, where, and what to do next.
+
+use std::path::PathBuf;
+
+use anstyle::{AnsiColor, Style};
+use mcp_loadtest::{RunError, SavedError};
+use mcp_loadtest_core::{
+    clients::ClientConfigError,
+    config::ConfigError,
+    display::{visible, visible_lines},
+    hint::Hint,
+};
+use mcp_loadtest_wire::session::OpenError;
+use thiserror::Error;
+
+use crate::env::Env;
+
+/// Why a command could not be carried out. All of them exit with 2.
+#[derive(Debug, Error)]
+pub enum CliError {
+    /// The run could not be carried out.
+    #[error("{0}")]
+    Run(#[from] RunError),
+    /// The configuration is wrong.
+    #[error("{0}")]
+    Config(#[from] ConfigError),
+    /// A saved run cannot be read.
+    #[error("{0}")]
+    Saved(#[from] SavedError),
+    /// A client's configuration is wrong.
+    #[error("{0}")]
+    Client(#[from] ClientConfigError),
+    /// A file cannot be read.
+    #[error("cannot read {path}: {source}")]
+    Read {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Flags that do not go together, or miss something.
+    #[error("{message}")]
+    Usage {
+        /// What.
+        message: String,
+        /// What to do.
+        hint: String,
+    },
+    /// Something of the system failed.
+    #[error("{0}")]
+    System(#[from] std::io::Error),
+}
+
+impl CliError {
+    pub(crate) fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::Usage { message: message.into(), hint: hint.into() }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Run(error) => error.hint(),
+            Self::Config(error) => error.hint(),
+            Self::Saved(error) => error.hint(),
+            Self::Client(error) => error.hint(),
+            Self::Usage { hint, .. } => Some(hint.clone()),
+            Self::Read { .. } | Self::System(_) => None,
+        }
+    }
+
+    /// What the server said last, where that explains the error.
+    fn server_said(&self) -> Option<&str> {
+        match self {
+            Self::Run(RunError::Open(OpenError::Handshake { stderr, .. })) if !stderr.trim().is_empty() => Some(stderr),
+            _ => None,
+        }
+    }
+
+    /// Prints the error for people.
+    pub(crate) fn print(&self, env: &mut Env) {
+        let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
+        let cyan = Style::new().bold().fg_color(Some(AnsiColor::Cyan.into()));
+        let mut text = format!("{red}error:{red:#} {}\n", visible(&self.to_string(), 2_000));
+        if let Some(stderr) = self.server_said() {
+            text.push_str("the end of the server's stderr:\n");
+            for line in visible_lines(stderr, 12, 160) {
+                text.push_str(&format!("  | {line}\n"));
+            }
+        }
+        if let Some(hint) = self.hint() {
+            text.push_str(&format!("{cyan}hint:{cyan:#} {}\n", visible(&hint, 2_000)));
+        }
+        env.err(&text);
+    }
+}

@@ -1,0 +1,51 @@
+//! The shell around the engine: arguments, terminal, files.
+//!
+//! Every command is a function from its arguments and an [`env::Env`] to an exit code, so that tests
+//! run commands in-process.
+
+pub mod args;
+mod commands;
+pub mod env;
+mod error;
+mod interrupt;
+mod limits;
+mod load;
+mod progress;
+mod server_args;
+
+use clap::{Parser as _, error::ErrorKind};
+use mcp_loadtest_core::exit::Exit;
+
+use crate::{args::Cli, env::Env};
+
+/// Runs one command line.
+pub fn run(mut env: Env) -> Exit {
+    limits::raise_open_files();
+    let cli = match Cli::try_parse_from(&env.args) {
+        Ok(cli) => cli,
+        Err(error) => return usage(&mut env, &error),
+    };
+    env.set_color(cli.color);
+    match commands::run(cli, &mut env) {
+        Ok(exit) => exit,
+        Err(error) => {
+            error.print(&mut env);
+            Exit::Usage
+        }
+    }
+}
+
+/// Help and version are answers and go to stdout; everything else clap says is an error.
+fn usage(env: &mut Env, error: &clap::Error) -> Exit {
+    let text = error.render().ansi().to_string();
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            env.out(&text);
+            Exit::Pass
+        }
+        _ => {
+            env.err(&text);
+            Exit::Usage
+        }
+    }
+}

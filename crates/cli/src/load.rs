@@ -1,0 +1,104 @@
+//! From a configuration to a report on the screen: what `run`, `deadlock-probe` and `demo` share.
+
+use std::path::{Path, PathBuf};
+
+use mcp_loadtest::{Report, Run, RunError, ScenarioKind, Server, Stop};
+use mcp_loadtest_core::{
+    config::{Config, Format},
+    exit::Exit,
+    report::{Renderer as _, summary, terminal::Terminal},
+};
+
+use crate::{commands::block_on, env::Env, error::CliError, interrupt, progress::ProgressLine};
+
+/// What a load command shows.
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
+pub struct ShowArgs {
+    /// Print the summary as one JSON document, and nothing else.
+    #[arg(long)]
+    pub json: bool,
+    /// No progress while it runs.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// A run that is ready to go.
+pub(crate) struct Load {
+    pub(crate) server: Server,
+    pub(crate) config: Config,
+    pub(crate) output_dir: PathBuf,
+    pub(crate) strict_protocol: bool,
+    pub(crate) tee_stderr: bool,
+    pub(crate) threads: Option<u16>,
+    pub(crate) show: ShowArgs,
+}
+
+impl Load {
+    /// Carries the run out and shows its result.
+    pub(crate) fn execute(&self, env: &mut Env) -> Result<Exit, CliError> {
+        let report = self.measure(env)?;
+        self.show(&report, env);
+        Ok(summary::exit(&report))
+    }
+
+    /// Carries the run out.
+    pub(crate) fn measure(&self, env: &mut Env) -> Result<Report, CliError> {
+        let scenario = self.config.to_scenario()?;
+        let stop = Stop::new();
+        let mut run = Run::new(self.server.clone(), scenario.clone())
+            .with_thresholds(self.config.thresholds.clone())
+            .with_output_dir(&self.output_dir)
+            .with_formats(self.config.output.formats.clone())
+            .with_trace(self.config.output.trace)
+            .with_strict_protocol(self.strict_protocol)
+            .with_tee_stderr(self.tee_stderr)
+            .with_stop(stop.clone());
+        if let Some(threads) = self.threads {
+            run = run.with_threads(threads);
+        }
+        let expected = match scenario.kind {
+            ScenarioKind::Sustained { duration, .. } => Some(duration),
+            _ => None,
+        };
+        let visible = env.has_audience() && !self.show.quiet && !self.tee_stderr;
+        let line = ProgressLine::new(scenario.kind.name().as_str(), expected, visible);
+        let progress = run.progress();
+        let outcome: Result<Report, RunError> = block_on(async {
+            tokio::select! {
+                outcome = run.execute() => outcome,
+                () = line.follow(progress) => unreachable!("the line follows for ever"),
+                () = interrupt::listen(stop) => unreachable!("signals are waited for, for ever"),
+            }
+        })?;
+        Ok(outcome?)
+    }
+
+    fn show(&self, report: &Report, env: &mut Env) {
+        let run_dir = report.trace_path.parent().filter(|path| !path.as_os_str().is_empty());
+        let run_dir = run_dir.map_or_else(|| self.output_dir.clone(), Path::to_path_buf);
+        if self.show.json {
+            show_json(report, Some(&run_dir), env);
+            return;
+        }
+        if self.config.output.formats.contains(&Format::Terminal) {
+            show_terminal(report, env);
+        }
+        env.out(&format!("\nReport: {}\n", run_dir.join("report.md").display()));
+        env.out(&format!("Everything: {}\n", run_dir.display()));
+    }
+}
+
+/// Prints the summary as JSON.
+pub(crate) fn show_json(report: &Report, run_dir: Option<&Path>, env: &mut Env) {
+    let summary = summary::summary(report, run_dir);
+    let text = serde_json::to_string_pretty(&summary).unwrap_or_default();
+    env.out(&(text + "\n"));
+}
+
+/// Prints the summary for people.
+pub(crate) fn show_terminal(report: &Report, env: &mut Env) {
+    let mut text = Vec::new();
+    // Writing to memory cannot fail.
+    let _ = Terminal.render(report, &mut text);
+    env.out(&String::from_utf8_lossy(&text));
+}

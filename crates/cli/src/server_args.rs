@@ -1,0 +1,192 @@
+//! Naming the server, as people name it: a command, a URL, or a name in a file they already have.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, builder::NonEmptyStringValueParser};
+use mcp_loadtest::{Server, Transport};
+use mcp_loadtest_core::{
+    clients::{self, NamedServer, Surroundings},
+    config::{Config, ServerConfig, ServerSource},
+    display::visible,
+    server::{InheritEnv, ProtocolChoice},
+    units::parse_duration,
+};
+
+use crate::{env::Env, error::CliError};
+
+/// The flags that name a server.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Server")]
+pub struct ServerArgs {
+    /// The command that starts the server, as one would type it: "python -m my_mcp".
+    #[arg(short, long, value_name = "COMMAND", value_parser = NonEmptyStringValueParser::new(), conflicts_with_all = ["url", "name"])]
+    pub server: Option<String>,
+    /// The address of a server that runs already (Streamable HTTP).
+    #[arg(long, value_name = "URL", conflicts_with = "name")]
+    pub url: Option<String>,
+    /// A header for every request to --url, like "Authorization: Bearer ...". Repeatable.
+    #[arg(long = "header", value_name = "NAME: VALUE")]
+    pub headers: Vec<String>,
+    /// The server's name in the configuration file of an MCP client (.mcp.json, Claude Desktop,
+    /// VS Code, Cursor, Codex and others).
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// The client's configuration file. Without it the usual places are searched.
+    #[arg(long, value_name = "FILE", requires = "name")]
+    pub mcp_config: Option<PathBuf>,
+    /// A value for an ${input:ID} of that file. Repeatable.
+    #[arg(long = "input", value_name = "ID=VALUE", requires = "name")]
+    pub inputs: Vec<String>,
+    /// A variable for the server. Repeatable.
+    #[arg(long = "env", value_name = "NAME=VALUE")]
+    pub env: Vec<String>,
+    /// Pass all of our environment to the server, secrets included.
+    #[arg(long)]
+    pub inherit_env: bool,
+    /// The directory the server is started in.
+    #[arg(long, value_name = "DIR")]
+    pub working_dir: Option<PathBuf>,
+    /// The MCP revision to speak: auto, or a date such as 2025-11-25 or 2026-07-28.
+    #[arg(long, value_name = "REVISION", value_parser = parse_protocol)]
+    pub protocol: Option<ProtocolChoice>,
+    /// Fail when the server answers with another revision than it was asked for.
+    #[arg(long)]
+    pub strict_protocol: bool,
+    /// How long the server may take to start [default: 30s].
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub startup_timeout: Option<std::time::Duration>,
+    /// How long the server may take to end [default: 5s].
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub shutdown_timeout: Option<std::time::Duration>,
+    /// Also show the server's stderr as it comes.
+    #[arg(long)]
+    pub tee_stderr: bool,
+}
+
+/// Reads a duration flag; the hint becomes part of the message.
+pub(crate) fn parse_time(text: &str) -> Result<std::time::Duration, String> {
+    use mcp_loadtest_core::hint::Hint as _;
+    parse_duration(text).map_err(|error| format!("{error}; {}", error.hint().unwrap_or_default()))
+}
+
+fn parse_protocol(text: &str) -> Result<ProtocolChoice, String> {
+    use mcp_loadtest_core::hint::Hint as _;
+    text.parse::<ProtocolChoice>().map_err(|error| format!("{error}; {}", error.hint().unwrap_or_default()))
+}
+
+impl ServerArgs {
+    /// Lays the flags over what a configuration file says: flags win.
+    pub(crate) fn lay_over(&self, config: &mut ServerConfig) -> Result<(), CliError> {
+        if self.server.is_some() || self.url.is_some() || self.name.is_some() {
+            let kept = std::mem::take(config);
+            config.startup_timeout = kept.startup_timeout;
+            config.shutdown_timeout = kept.shutdown_timeout;
+            config.protocol = kept.protocol;
+        }
+        if let Some(line) = &self.server {
+            let mut words = split_words(line)?;
+            config.command = Some(words.remove(0));
+            config.args = words;
+        }
+        config.url = self.url.clone().or(config.url.take());
+        config.name = self.name.clone().or(config.name.take());
+        config.mcp_config = self.mcp_config.clone().or(config.mcp_config.take());
+        for header in &self.headers {
+            let (name, value) = split_pair(header, ':', "--header", "Authorization: Bearer TOKEN")?;
+            config.headers.insert(name, value);
+        }
+        for variable in &self.env {
+            let (name, value) = split_pair(variable, '=', "--env", "LOG_LEVEL=debug")?;
+            config.env.insert(name, value);
+        }
+        if self.inherit_env {
+            config.inherit_env = Some(InheritEnv::All);
+        }
+        config.working_dir = self.working_dir.clone().or(config.working_dir.take());
+        config.protocol = self.protocol.or(config.protocol);
+        config.startup_timeout = self.startup_timeout.or(config.startup_timeout);
+        config.shutdown_timeout = self.shutdown_timeout.or(config.shutdown_timeout);
+        Ok(())
+    }
+
+    /// The server that the configuration and the flags describe.
+    pub(crate) fn resolve(&self, config: &Config, env: &mut Env) -> Result<Server, CliError> {
+        match config.server.source()? {
+            ServerSource::Here(server) => Ok(server),
+            ServerSource::Client { file, name } => {
+                let server = self.from_client(file.as_deref(), &name, env)?;
+                Ok(config.server.lay_over(server)?)
+            }
+        }
+    }
+
+    fn from_client(&self, file: Option<&Path>, name: &str, env: &mut Env) -> Result<Server, CliError> {
+        let servers = named_servers(file, env)?;
+        let entry = clients::find(&servers, name, Some(&env.cwd))?;
+        let inputs = self.inputs.iter().map(|input| split_pair(input, '=', "--input", "api_key=VALUE"));
+        let inputs = inputs.collect::<Result<std::collections::BTreeMap<_, _>, _>>()?;
+        let home = env.home();
+        let surroundings = Surroundings {
+            vars: &*env.var,
+            inputs: &inputs,
+            workspace: Some(&env.cwd),
+            home: home.as_deref(),
+            read: &|path| std::fs::read_to_string(path).map_err(|error| error.to_string()),
+        };
+        let resolved = clients::resolve(entry, &surroundings)?;
+        let mut talk = format!("using `{}` from {}: {}\n", visible(name, 80), entry.origin(), visible(&resolved.server.to_string(), 200));
+        for warning in &resolved.warnings {
+            talk.push_str(&format!("warning: {}\n", visible(&warning.to_string(), 300)));
+        }
+        env.err(&talk);
+        refuse_unbuilt(&resolved.server)?;
+        Ok(resolved.server)
+    }
+}
+
+fn refuse_unbuilt(server: &Server) -> Result<(), CliError> {
+    match server.transport {
+        Transport::Sse { .. } | Transport::WebSocket { .. } => Err(CliError::usage(
+            format!("transport `{}` is not built yet", server.transport.name()),
+            "this version speaks stdio and Streamable HTTP",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// All servers of one file, or of all files in the usual places.
+fn named_servers(file: Option<&Path>, env: &Env) -> Result<Vec<NamedServer>, CliError> {
+    if let Some(file) = file {
+        let path = env.cwd.join(file);
+        let text = std::fs::read_to_string(&path).map_err(|source| CliError::Read { path: path.clone(), source })?;
+        return Ok(clients::parse(&path, &text)?);
+    }
+    let mut servers = Vec::new();
+    let mut folder = Some(env.cwd.as_path());
+    let home = env.home();
+    let mut files = Vec::new();
+    while let Some(here) = folder {
+        files.extend(clients::well_known(Some(here), None));
+        // Beyond the repository's root the files belong to somebody else.
+        folder = if here.join(".git").exists() { None } else { here.parent() };
+    }
+    files.extend(clients::well_known(None, home.as_deref()));
+    for path in files {
+        if let Ok(text) = std::fs::read_to_string(&path) {
+            servers.extend(clients::parse(&path, &text)?);
+        }
+    }
+    Ok(servers)
+}
+
+fn split_words(line: &str) -> Result<Vec<String>, CliError> {
+    let words = shlex::split(line).filter(|words| !words.is_empty());
+    words.ok_or_else(|| CliError::usage(format!("`{line}` is not a command line"), "close every quote, as in --server \"python -m my_mcp\""))
+}
+
+fn split_pair(text: &str, separator: char, flag: &str, example: &str) -> Result<(String, String), CliError> {
+    match text.split_once(separator) {
+        Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.trim().to_owned())),
+        _ => Err(CliError::usage(format!("{flag} `{text}` has no `{separator}`"), format!("write it like {flag} \"{example}\""))),
+    }
+}

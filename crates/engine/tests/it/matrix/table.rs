@@ -1,0 +1,288 @@
+//! What must come out of each scenario on each mock.
+
+use std::time::Duration;
+
+use mcp_loadtest::{
+    Era,
+    ErrorCategory::{self, Crash, Deadlock, Hang, Malformed, ProtocolError, ServerError, ToolError},
+    Exit, Report,
+    Verdict::{self, Critical, Fail, Pass, Warning},
+};
+use mcp_loadtest_core::{
+    scenario::ScenarioName::{self, ColdStart, DeadlockProbe, Sustained},
+    thresholds::NO_LIMIT,
+};
+
+/// Mocks of transports that are not built yet.
+pub(super) const NOT_YET: &[&str] = &["mock-sse-server"];
+
+/// Something that must hold of the report, in words and in code.
+pub(super) type Check = (&'static str, fn(&Report) -> bool);
+
+/// One or more cells with the same end.
+pub(super) struct Row {
+    /// The mock, without its ending.
+    pub(super) mock: &'static str,
+    /// Its knobs.
+    pub(super) env: &'static [(&'static str, &'static str)],
+    /// The scenarios that end like this.
+    pub(super) scenarios: &'static [ScenarioName],
+    /// When silence is a hang.
+    pub(super) hang: Duration,
+    /// How much longer a reply is waited for.
+    pub(super) grace: Duration,
+    /// How long a sustained load lasts.
+    pub(super) duration: Duration,
+    /// Sessions that share the load.
+    pub(super) sessions: u32,
+    /// How long the server may take to end.
+    pub(super) shutdown_timeout: Duration,
+    /// How much its memory may grow.
+    pub(super) memory_growth_mb: f64,
+    /// The word above everything else.
+    pub(super) verdict: Verdict,
+    /// What the shell sees.
+    pub(super) exit: u8,
+    /// The categories that must occur; all others must not.
+    pub(super) errors: &'static [ErrorCategory],
+    /// Categories that may occur.
+    pub(super) may_fail: &'static [ErrorCategory],
+    /// The findings that must be there; all others must not.
+    pub(super) findings: &'static [&'static str],
+    /// Findings that may be there.
+    pub(super) may_find: &'static [&'static str],
+    /// What else must hold.
+    pub(super) checks: &'static [Check],
+}
+
+const ALL: &[ScenarioName] = &ScenarioName::ALL;
+
+/// Nothing is found. The thresholds are far away, so that a slow machine is not taken for a hang.
+const HEALTHY: Row = Row {
+    mock: "",
+    env: &[],
+    scenarios: ALL,
+    hang: Duration::from_secs(30),
+    grace: Duration::from_secs(60),
+    duration: Duration::from_secs(1),
+    sessions: 1,
+    shutdown_timeout: Duration::from_secs(30),
+    memory_growth_mb: NO_LIMIT,
+    verdict: Pass,
+    exit: Exit::PASS,
+    errors: &[],
+    may_fail: &[],
+    findings: &[],
+    may_find: &[],
+    checks: &[("calls succeed", |r| r.throughput.successful_requests > 0)],
+};
+
+/// Worth a look, but no gate fails.
+const SUSPECT: Row = Row { verdict: Warning, ..HEALTHY };
+
+/// A bug is found.
+const BROKEN: Row = Row { verdict: Critical, exit: Exit::FAIL, checks: &[], ..HEALTHY };
+
+/// Calls are never answered; the wait for them is kept short.
+const SILENT: Row = Row {
+    hang: Duration::from_millis(500),
+    grace: Duration::from_secs(1),
+    errors: &[Deadlock],
+    findings: &["deadlock"],
+    ..BROKEN
+};
+
+const MEMORY: f64 = 16.0;
+
+/// The table. The longest cells come first.
+pub(super) const TABLE: &[Row] = &[
+    Row {
+        mock: "mock-slow-init",
+        scenarios: &[ColdStart],
+        checks: &[("the handshake takes 5 s", |r| step(r, "handshake") >= Duration::from_secs(5))],
+        ..HEALTHY
+    },
+    Row {
+        mock: "mock-slow-init",
+        env: &[("MOCK_INIT_DELAY_S", "0.5")],
+        scenarios: &[Sustained, DeadlockProbe],
+        ..HEALTHY
+    },
+    // The bar: late answers are slow, never a deadlock.
+    Row {
+        mock: "mock-slow",
+        env: &[("MOCK_THREADED", "1")],
+        scenarios: &[DeadlockProbe],
+        hang: Duration::from_millis(500),
+        errors: &[Hang],
+        findings: &["concurrency_degrades_latency"],
+        checks: &[NO_DEADLOCK, TWO_SECONDS],
+        ..SUSPECT
+    },
+    Row {
+        mock: "mock-slow",
+        env: &[("MOCK_THREADED", "1")],
+        scenarios: &[ColdStart, Sustained],
+        hang: Duration::from_millis(500),
+        errors: &[Hang],
+        findings: &["slow_calls"],
+        checks: &[NO_DEADLOCK, TWO_SECONDS],
+        ..SUSPECT
+    },
+    Row { mock: "mock-slow", env: &[("MOCK_THREADED", "1")], checks: &[NO_HANG, TWO_SECONDS], ..HEALTHY },
+    // The bar: a wedged server is critical.
+    Row { mock: "mock-broken", findings: &["deadlock", "no_success"], checks: &[DETECTED, ALL_DEADLOCKED, ("it is wedged", |r| says(r, "wedged"))], ..SILENT },
+    Row { mock: "mock-spin", findings: &["deadlock", "no_success"], checks: &[DETECTED, ALL_DEADLOCKED, ("it spins", |r| says(r, "spins"))], ..SILENT },
+    Row { mock: "mock-stop", findings: &["deadlock", "no_success"], checks: &[DETECTED, ALL_DEADLOCKED, ("it is stopped", |r| says(r, "stopped by a signal"))], ..SILENT },
+    Row {
+        mock: "mock-lost",
+        scenarios: &[Sustained, DeadlockProbe],
+        // On a slow machine an answer may be late.
+        may_fail: &[Hang],
+        may_find: &["no_success", "errors"],
+        checks: &[DETECTED, ("requests are lost", |r| says(r, "request lost"))],
+        ..SILENT
+    },
+    // One call a process: the third is never made.
+    Row { mock: "mock-lost", scenarios: &[ColdStart], ..HEALTHY },
+    Row {
+        mock: "mock-huge-line",
+        errors: &[],
+        may_fail: &[Deadlock, Malformed],
+        findings: &["no_success", "frame_defect"],
+        may_find: &["deadlock", "malformed_reply", "orphan_reply"],
+        ..SILENT
+    },
+    // The bar: a healthy server passes.
+    Row {
+        mock: "mock-normal",
+        checks: &[NO_HANG, ("no error", |r| r.errors.total == 0), ("it is legacy", |r| r.server_info.era == Some(Era::Legacy))],
+        ..HEALTHY
+    },
+    Row { mock: "mock-normal", scenarios: &[Sustained, DeadlockProbe], sessions: 4, memory_growth_mb: MEMORY, ..HEALTHY },
+    Row { mock: "mock-normal", scenarios: &[Sustained], memory_growth_mb: MEMORY, ..HEALTHY },
+    Row {
+        mock: "mock-leak",
+        env: &[("MOCK_LEAK_BYTES", "65536")],
+        scenarios: &[Sustained],
+        duration: Duration::from_secs(2),
+        memory_growth_mb: MEMORY,
+        verdict: Fail,
+        exit: Exit::FAIL,
+        checks: &[("memory is the gate that fails", |r| r.threshold_violations.len() == 1 && r.process.growth_mb() > Some(MEMORY))],
+        ..HEALTHY
+    },
+    Row { mock: "mock-leak", ..HEALTHY },
+    Row {
+        mock: "mock-modern",
+        checks: &[("it is found to be modern", |r| r.server_info.era == Some(Era::Modern)), ("calls succeed", |r| r.throughput.successful_requests > 0)],
+        ..HEALTHY
+    },
+    Row { mock: "mock-stderr-flood", ..HEALTHY },
+    Row {
+        mock: "mock-noise",
+        findings: &["frame_defect"],
+        checks: &[("every call succeeds", |r| r.errors.total == 0 && r.throughput.successful_requests > 0)],
+        ..SUSPECT
+    },
+    Row { mock: "mock-lazy", scenarios: &[ColdStart], checks: &[("the first call takes 3 s", |r| step(r, "first_call") >= Duration::from_secs(3))], ..HEALTHY },
+    Row {
+        mock: "mock-lazy",
+        scenarios: &[Sustained, DeadlockProbe],
+        env: &[("MOCK_LAZY_S", "1.5")],
+        duration: Duration::from_secs(3),
+        findings: &["lazy_init_cliff"],
+        checks: &[NO_HANG, CLIFF],
+        ..SUSPECT
+    },
+    // A threshold below the cliff makes it slow, and it is still the cliff.
+    Row {
+        mock: "mock-lazy",
+        scenarios: &[DeadlockProbe],
+        env: &[("MOCK_LAZY_S", "1.5")],
+        hang: Duration::from_millis(500),
+        errors: &[Hang],
+        findings: &["concurrency_degrades_latency", "lazy_init_cliff"],
+        may_find: &["errors"],
+        checks: &[NO_DEADLOCK, CLIFF],
+        ..SUSPECT
+    },
+    Row {
+        mock: "mock-malformed",
+        scenarios: &[Sustained, DeadlockProbe],
+        errors: &[Malformed],
+        findings: &["malformed_reply", "frame_defect", "errors"],
+        checks: &[("one call in ten is malformed", |r| count(r, Malformed) == r.throughput.total_requests / 10)],
+        ..BROKEN
+    },
+    // One call a process: the tenth is never made.
+    Row { mock: "mock-malformed", scenarios: &[ColdStart], ..HEALTHY },
+    Row {
+        mock: "mock-error",
+        scenarios: &[Sustained, DeadlockProbe],
+        errors: &[ProtocolError, ServerError],
+        findings: &["no_success"],
+        checks: &[("three of four are protocol errors", |r| count(r, ServerError) == r.throughput.total_requests / 4)],
+        ..BROKEN
+    },
+    Row { mock: "mock-error", scenarios: &[ColdStart], errors: &[ProtocolError], findings: &["no_success"], ..BROKEN },
+    Row {
+        mock: "mock-tool-error",
+        errors: &[ToolError],
+        findings: &["no_success"],
+        checks: &[("every call is a tool error", |r| count(r, ToolError) == r.throughput.total_requests)],
+        ..BROKEN
+    },
+    // With this seed a process answers 21 calls and dies of the next.
+    Row {
+        mock: "mock-crash",
+        env: &[("MOCK_CRASH_RATE", "0.05"), ("MOCK_SEED", "2")],
+        scenarios: &[Sustained],
+        errors: &[Crash],
+        findings: &["server_crash", "errors"],
+        checks: &[
+            ("a second process succeeds too", |r| r.throughput.successful_requests > 21),
+            ("stderr is shown", |r| r.finding("server_crash").is_some_and(|found| found.evidence[0].contains("simulated crash"))),
+        ],
+        ..BROKEN
+    },
+    Row { mock: "mock-crash", env: &[("MOCK_CRASH_RATE", "0.05"), ("MOCK_SEED", "2")], scenarios: &[ColdStart, DeadlockProbe], ..HEALTHY },
+    // A server that dies of every call is started again a few times only.
+    Row {
+        mock: "mock-crash",
+        env: &[("MOCK_CRASH_RATE", "1")],
+        errors: &[Crash],
+        findings: &["server_crash", "no_success"],
+        checks: &[("it is given up", |r| r.throughput.total_requests <= 4 * 8)],
+        ..BROKEN
+    },
+    Row { mock: "mock-stubborn", shutdown_timeout: Duration::from_secs(1), findings: &["shutdown_needs_signal"], ..SUSPECT },
+    Row { mock: "mock-daemon", findings: &["stray_process"], ..SUSPECT },
+    Row { mock: "mock-daemon", env: &[("MOCK_DAEMON_HOLDS_PIPES", "1")], findings: &["stray_process"], ..SUSPECT },
+    Row { mock: "mock-http-server", env: &[("MOCK_HTTP_MODE", "json")], checks: &[OVER_HTTP, NO_HANG], ..HEALTHY },
+    Row { mock: "mock-http-server", env: &[("MOCK_HTTP_MODE", "sse")], checks: &[OVER_HTTP, NO_HANG], ..HEALTHY },
+];
+
+const NO_HANG: Check = ("nothing hangs", |r| r.hang_count == 0 && r.deadlock_count == 0);
+const NO_DEADLOCK: Check = ("nothing is a deadlock", |r| r.deadlock_count == 0);
+const TWO_SECONDS: Check = ("every call takes 2 s", |r| r.latency.min >= Duration::from_secs(2) && r.latency.p99 >= Duration::from_secs(2));
+const DETECTED: Check = ("it is told as a deadlock", |r| r.deadlock_count >= 1 && says(r, "DEADLOCK DETECTED"));
+const ALL_DEADLOCKED: Check = ("no call is answered", |r| u64::from(r.deadlock_count) == r.throughput.total_requests);
+const OVER_HTTP: Check = ("calls succeed over HTTP", |r| r.server_info.transport == "http" && r.throughput.successful_requests > 0);
+const CLIFF: Check = ("the first call takes 20 times as long", |r| {
+    let tool = &r.tools[0];
+    tool.first_call >= Some(Duration::from_millis(1500)) && tool.first_call >= tool.steady_p50.map(|steady| steady * 20)
+});
+
+fn count(report: &Report, category: ErrorCategory) -> u64 {
+    report.errors.by_category.get(&category).copied().unwrap_or(0)
+}
+
+fn says(report: &Report, words: &str) -> bool {
+    report.finding("deadlock").is_some_and(|found| found.message.contains(words))
+}
+
+/// The shortest time of a step; nothing when it was never made.
+fn step(report: &Report, name: &str) -> Duration {
+    report.steps.iter().find(|step| step.name == name).map_or(Duration::ZERO, |step| step.latency.min)
+}
