@@ -40,18 +40,18 @@ Exit codes:
   2    bad usage or configuration, or the server could not be started or reached
   130  interrupted; what had been measured was written"
 )]
-pub struct Cli {
+pub(crate) struct Cli {
     /// When to use colours.
     #[arg(long, value_enum, default_value_t, global = true, value_name = "WHEN")]
-    pub color: Color,
+    pub(crate) color: Color,
     /// What to do.
     #[command(subcommand)]
-    pub command: Command,
+    pub(crate) command: Command,
 }
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// See a deadlock caught and a healthy server measured, with no set-up.
     Demo(demo::DemoArgs),
     /// Quick health check: handshake, tool list, one call per tool that only reads.

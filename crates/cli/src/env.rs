@@ -40,12 +40,15 @@ impl Stream {
     }
 }
 
+/// Looks an environment variable up.
+pub type Lookup = Box<dyn Fn(&str) -> Option<String> + Send>;
+
 /// The process, as commands see it.
 pub struct Env {
     /// The command line, the program's name first.
     pub args: Vec<OsString>,
     /// Looks a variable up.
-    pub var: Box<dyn Fn(&str) -> Option<String> + Send>,
+    pub var: Lookup,
     /// The working directory.
     pub cwd: PathBuf,
     /// This program, to start itself as a mock.

@@ -17,7 +17,7 @@ use crate::env::Env;
 
 /// Why a command could not be carried out. All of them exit with 2.
 #[derive(Debug, Error)]
-pub enum CliError {
+pub(crate) enum CliError {
     /// The run could not be carried out.
     #[error("{0}")]
     Run(#[from] RunError),

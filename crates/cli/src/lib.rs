@@ -3,7 +3,7 @@
 //! Every command is a function from its arguments and an [`env::Env`] to an exit code, so that tests
 //! run commands in-process.
 
-pub mod args;
+mod args;
 mod commands;
 pub mod env;
 mod error;

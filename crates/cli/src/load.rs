@@ -13,13 +13,13 @@ use crate::{commands::block_on, env::Env, error::CliError, interrupt, progress::
 
 /// What a load command shows.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
-pub struct ShowArgs {
+pub(crate) struct ShowArgs {
     /// Print the summary as one JSON document, and nothing else.
     #[arg(long)]
-    pub json: bool,
+    pub(crate) json: bool,
     /// No progress while it runs.
     #[arg(short, long)]
-    pub quiet: bool,
+    pub(crate) quiet: bool,
 }
 
 /// A run that is ready to go.

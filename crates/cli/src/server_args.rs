@@ -17,50 +17,50 @@ use crate::{env::Env, error::CliError};
 /// The flags that name a server.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Server")]
-pub struct ServerArgs {
+pub(crate) struct ServerArgs {
     /// The command that starts the server, as one would type it: "python -m my_mcp".
     #[arg(short, long, value_name = "COMMAND", value_parser = NonEmptyStringValueParser::new(), conflicts_with_all = ["url", "name"])]
-    pub server: Option<String>,
+    pub(crate) server: Option<String>,
     /// The address of a server that runs already (Streamable HTTP).
     #[arg(long, value_name = "URL", conflicts_with = "name")]
-    pub url: Option<String>,
+    pub(crate) url: Option<String>,
     /// A header for every request to --url, like "Authorization: Bearer ...". Repeatable.
     #[arg(long = "header", value_name = "NAME: VALUE")]
-    pub headers: Vec<String>,
+    pub(crate) headers: Vec<String>,
     /// The server's name in the configuration file of an MCP client (.mcp.json, Claude Desktop,
     /// VS Code, Cursor, Codex and others).
     #[arg(long, value_name = "NAME")]
-    pub name: Option<String>,
+    pub(crate) name: Option<String>,
     /// The client's configuration file. Without it the usual places are searched.
     #[arg(long, value_name = "FILE", requires = "name")]
-    pub mcp_config: Option<PathBuf>,
+    pub(crate) mcp_config: Option<PathBuf>,
     /// A value for an ${input:ID} of that file. Repeatable.
     #[arg(long = "input", value_name = "ID=VALUE", requires = "name")]
-    pub inputs: Vec<String>,
+    pub(crate) inputs: Vec<String>,
     /// A variable for the server. Repeatable.
     #[arg(long = "env", value_name = "NAME=VALUE")]
-    pub env: Vec<String>,
+    pub(crate) env: Vec<String>,
     /// Pass all of our environment to the server, secrets included.
     #[arg(long)]
-    pub inherit_env: bool,
+    pub(crate) inherit_env: bool,
     /// The directory the server is started in.
     #[arg(long, value_name = "DIR")]
-    pub working_dir: Option<PathBuf>,
+    pub(crate) working_dir: Option<PathBuf>,
     /// The MCP revision to speak: auto, or a date such as 2025-11-25 or 2026-07-28.
     #[arg(long, value_name = "REVISION", value_parser = parse_protocol)]
-    pub protocol: Option<ProtocolChoice>,
+    pub(crate) protocol: Option<ProtocolChoice>,
     /// Fail when the server answers with another revision than it was asked for.
     #[arg(long)]
-    pub strict_protocol: bool,
+    pub(crate) strict_protocol: bool,
     /// How long the server may take to start [default: 30s].
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    pub startup_timeout: Option<std::time::Duration>,
+    pub(crate) startup_timeout: Option<std::time::Duration>,
     /// How long the server may take to end [default: 5s].
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    pub shutdown_timeout: Option<std::time::Duration>,
+    pub(crate) shutdown_timeout: Option<std::time::Duration>,
     /// Also show the server's stderr as it comes.
     #[arg(long)]
-    pub tee_stderr: bool,
+    pub(crate) tee_stderr: bool,
 }
 
 /// Reads a duration flag; the hint becomes part of the message.
@@ -114,13 +114,13 @@ impl ServerArgs {
         match config.server.source()? {
             ServerSource::Here(server) => Ok(server),
             ServerSource::Client { file, name } => {
-                let server = self.from_client(file.as_deref(), &name, env)?;
+                let server = self.take_from_client(file.as_deref(), &name, env)?;
                 Ok(config.server.lay_over(server)?)
             }
         }
     }
 
-    fn from_client(&self, file: Option<&Path>, name: &str, env: &mut Env) -> Result<Server, CliError> {
+    fn take_from_client(&self, file: Option<&Path>, name: &str, env: &mut Env) -> Result<Server, CliError> {
         let servers = named_servers(file, env)?;
         let entry = clients::find(&servers, name, Some(&env.cwd))?;
         let inputs = self.inputs.iter().map(|input| split_pair(input, '=', "--input", "api_key=VALUE"));

@@ -24,6 +24,8 @@ pub enum ControlReply {
 pub struct ProcessEvidence {
     /// Stopped by a signal.
     pub stopped: bool,
+    /// At every look one of its threads ran, or would have if it had been given a core.
+    pub runnable: bool,
     /// CPU that the tree used while it was watched.
     pub cpu: Duration,
     /// How long it was watched.
@@ -67,10 +69,12 @@ impl Evidence {
         }
     }
 
-    /// More than half a core all the while.
+    /// More than half a core all the while. Of a busy machine it gets less, but it still wants more:
+    /// who waits for a lock or for input does neither.
     fn spins(&self) -> bool {
         self.process.as_ref().is_some_and(|process| {
-            !process.watched.is_zero() && process.cpu * 2 > process.watched
+            let share = if process.runnable { 100 } else { 2 };
+            !process.watched.is_zero() && process.cpu * share > process.watched
         })
     }
 
@@ -110,6 +114,7 @@ mod tests {
             control_method: "ping",
             process: Some(ProcessEvidence {
                 stopped: false,
+                runnable: false,
                 cpu: Duration::ZERO,
                 watched: Duration::from_secs(10),
                 state: "sleeping, 1 thread".into(),
@@ -135,6 +140,10 @@ mod tests {
         assert_eq!(evidence(ANSWERED).diagnosis(), Diagnosis::CallStuck);
         assert_eq!(with_cpu(9).diagnosis(), Diagnosis::Spinning);
         assert_eq!(with_cpu(1).diagnosis(), Diagnosis::Wedged);
+        let mut crowded_out = with_cpu(1);
+        assert_eq!(crowded_out.diagnosis(), Diagnosis::Wedged);
+        crowded_out.process.as_mut().unwrap().runnable = true;
+        assert_eq!(crowded_out.diagnosis(), Diagnosis::Spinning);
         let lost = Evidence { others_answered: 3, same_tool_answered: true, ..evidence(ANSWERED) };
         assert_eq!(lost.diagnosis(), Diagnosis::RequestLost);
         let mut stopped = evidence(SILENT);

@@ -86,8 +86,12 @@ impl ToolTally {
         }
     }
 
-    fn observe_time(&mut self, call: &Call<'_>, at: Duration) {
+    /// Calls that were never answered say how long we waited, not how long the tool takes.
+    fn observe_time(&mut self, call: &Call<'_>, at: Duration, answered: bool) {
         histogram::record(&mut self.latency, at.saturating_sub(call.intended));
+        if !answered {
+            return;
+        }
         let service = at.saturating_sub(call.started);
         match self.first_done {
             Some(done) if call.started >= done => histogram::record(&mut self.steady, service),
@@ -100,26 +104,48 @@ impl ToolTally {
 }
 
 /// Something that was noted, how often, and the first few times in words.
+///
+/// The examples go by time and not by arrival: a trace has the notes of all workers in one stream,
+/// and must give those that the workers' own tallies gave when they were merged.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Note {
     /// How often.
     pub count: u64,
-    /// The first few.
+    /// The first few that differ.
     pub examples: Vec<String>,
+    /// When each of them came.
+    times: Vec<Duration>,
 }
 
 impl Note {
-    fn add(&mut self, example: &str) {
+    fn add(&mut self, at: Duration, example: &str) {
         self.count += 1;
-        if self.examples.len() < EXAMPLES && !self.examples.iter().any(|known| known == example) {
-            self.examples.push(example.to_owned());
+        self.keep(at, example);
+    }
+
+    fn keep(&mut self, at: Duration, example: &str) {
+        if let Some(known) = self.examples.iter().position(|known| known == example) {
+            if self.times[known] <= at {
+                return;
+            }
+            self.examples.remove(known);
+            self.times.remove(known);
+        }
+        let earlier = self.times.iter().zip(&self.examples).filter(|known| (*known.0, known.1.as_str()) < (at, example));
+        let place = earlier.count();
+        if place < EXAMPLES {
+            self.examples.insert(place, example.to_owned());
+            self.times.insert(place, at);
+            self.examples.truncate(EXAMPLES);
+            self.times.truncate(EXAMPLES);
         }
     }
 
-    fn merge(&mut self, other: Self) {
+    fn merge(&mut self, other: &Self) {
         self.count += other.count;
-        let room = EXAMPLES.saturating_sub(self.examples.len());
-        self.examples.extend(other.examples.into_iter().take(room));
+        for (at, example) in other.times.iter().zip(&other.examples) {
+            self.keep(*at, example);
+        }
     }
 }
 
@@ -209,7 +235,7 @@ impl Tally {
             Event::Response { call, at, .. } => {
                 if call.phase == Phase::Load {
                     self.counts.ok += 1;
-                    let tool = self.observe_end(call, *at, true);
+                    let tool = self.observe_end(call, *at, None);
                     tool.counts.ok += 1;
                 }
             }
@@ -218,11 +244,11 @@ impl Tally {
             Event::Deadlock { call, at, diagnosis, evidence } if call.phase == Phase::Load => {
                 self.deadlock_count += 1;
                 self.hung_for.push(at.saturating_sub(call.started));
-                self.diagnoses.entry(*diagnosis).or_default().add(evidence);
+                self.diagnoses.entry(*diagnosis).or_default().add(*at, evidence);
             }
             Event::Hang { .. } | Event::Deadlock { .. } => {}
             Event::Process(sample) => self.samples.push(*sample),
-            Event::Scenario { name, detail, took, .. } => self.observe_note(name, detail, *took),
+            Event::Scenario { at, name, detail, took } => self.observe_note(*at, name, detail, *took),
         }
     }
 
@@ -245,7 +271,7 @@ impl Tally {
             Some(code) => format!("{code}: {}", failure.message),
             None => failure.message.clone().into_owned(),
         };
-        self.failures.entry(failure.category).or_default().add(&what);
+        self.failures.entry(failure.category).or_default().add(at, &what);
         if failure.category == ErrorCategory::Hang {
             self.hung_for.push(at.saturating_sub(call.started));
         }
@@ -253,13 +279,13 @@ impl Tally {
             self.last_end = self.last_end.max(at);
             self.tool(call)
         } else {
-            self.observe_end(call, at, false)
+            self.observe_end(call, at, Some(failure.category))
         };
         tool.counts.fail(failure.category);
     }
 
     /// Books the time of a call that has ended.
-    fn observe_end(&mut self, call: &Call<'_>, at: Duration, ok: bool) -> &mut ToolTally {
+    fn observe_end(&mut self, call: &Call<'_>, at: Duration, failed: Option<ErrorCategory>) -> &mut ToolTally {
         let response = at.saturating_sub(call.intended);
         histogram::record(&mut self.latency, response);
         histogram::record(&mut self.service, at.saturating_sub(call.started));
@@ -269,19 +295,19 @@ impl Tally {
             self.timeline.resize(second + 1, Second::default());
         }
         let second = &mut self.timeline[second];
-        second.ok += u64::from(ok);
-        second.errors += u64::from(!ok);
+        second.ok += u64::from(failed.is_none());
+        second.errors += u64::from(failed.is_some());
         second.max_us = second.max_us.max(response.as_micros() as u64);
         let tool = self.tool(call);
-        tool.observe_time(call, at);
+        tool.observe_time(call, at, failed.is_none_or(ErrorCategory::was_answered));
         tool
     }
 
-    fn observe_note(&mut self, name: &str, detail: &str, took: Option<Duration>) {
+    fn observe_note(&mut self, at: Duration, name: &str, detail: &str, took: Option<Duration>) {
         if let Some(took) = took {
             histogram::record(self.step(name), took);
         } else {
-            self.notes.entry(name.to_owned()).or_default().add(detail);
+            self.notes.entry(name.to_owned()).or_default().add(at, detail);
         }
     }
 
@@ -380,7 +406,7 @@ fn add(to: &mut Histogram<u64>, from: &Histogram<u64>) {
 
 fn merge_notes<K: Ord>(to: &mut BTreeMap<K, Note>, from: BTreeMap<K, Note>) {
     for (key, note) in from {
-        to.entry(key).or_default().merge(note);
+        to.entry(key).or_default().merge(&note);
     }
 }
 
@@ -434,6 +460,36 @@ mod tests {
         assert_eq!(tool.steady.len(), 10);
         assert_eq!(tool.latency.len(), 13);
         assert!(tally.counts.closes());
+    }
+
+    #[test]
+    fn a_call_that_was_never_answered_is_no_slow_first_call() {
+        let mut tally = Tally::default();
+        for id in 0..2 {
+            tally.observe(&request(&call(id, "t", 0)));
+        }
+        tally.observe(&end(&call(0, "t", 0), 10, None));
+        tally.observe(&end(&call(1, "t", 0), 15_000, Some(ErrorCategory::Deadlock)));
+        assert_eq!(tally.tools[0].first, Some(Duration::from_millis(10)));
+        assert_eq!(tally.tools[0].latency.len(), 2);
+    }
+
+    #[test]
+    fn examples_are_the_earliest_however_the_notes_arrive() {
+        let note = |at: u64, text: &str| Event::note(Duration::from_millis(at), "n", text.to_owned());
+        let one: Vec<_> = (0..8).map(|n| note(n * 10, &format!("one {n}"))).collect();
+        let other: Vec<_> = (0..8).map(|n| note(n * 10 + 5, if n % 2 == 0 { "again" } else { "one 7" })).collect();
+        let fold = |events: &[&[Event<'_>]]| {
+            let mut tally = Tally::default();
+            events.iter().flat_map(|events| events.iter()).for_each(|event| tally.observe(event));
+            tally
+        };
+        let mut merged = fold(&[&one]);
+        merged.merge(fold(&[&other]));
+        for told in [merged, fold(&[&one, &other]), fold(&[&other, &one])] {
+            assert_eq!(told.notes["n"].count, 16);
+            assert_eq!(told.notes["n"].examples, ["one 0", "again", "one 1", "one 7", "one 2"]);
+        }
     }
 
     #[test]

@@ -3,13 +3,16 @@
 use std::{rc::Rc, time::Duration};
 
 use mcp_loadtest_core::{
-    event::note,
+    event::{Event, note},
     mcp::Revision,
     report::{RunInfo, ServerInfo},
     server::{ProtocolChoice, Server},
     tally::Tally,
 };
-use mcp_loadtest_wire::session::{Hello, Options, Session, ToolListing, find_revision};
+use mcp_loadtest_wire::{
+    session::{Hello, Options, Session, ToolListing, find_revision},
+    sink::Sink as _,
+};
 use tokio::task::LocalSet;
 
 use crate::{
@@ -92,8 +95,9 @@ async fn perform(mut context: Context) -> Result<Conducted, RunError> {
         () = keep_sampling(&context) => Vec::new(),
     };
     context.note_interruption();
-    context.note(RUN_FINISHED, "");
+    // The note and the report name the same moment, so that the trace gives the same duration.
     let duration = context.now();
+    context.recorder.emit(&Event::note(duration, RUN_FINISHED, ""));
     let mut tally = context.recorder.finish();
     for other in driven {
         tally.merge(other);

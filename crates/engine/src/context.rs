@@ -22,6 +22,7 @@ use mcp_loadtest_wire::{
 
 use crate::{
     recorder::{Progress, Recorder},
+    sampler::Watch,
     stop::Stop,
     trace_writer::TraceSender,
 };
@@ -75,12 +76,13 @@ pub(crate) struct Context {
     pub(crate) revision: Revision,
     pub(crate) worker: u16,
     pub(crate) recorder: Rc<Recorder>,
+    pub(crate) watch: Watch,
 }
 
 impl Context {
     pub(crate) fn new(blueprint: Blueprint, revision: Revision, worker: u16) -> Self {
         let recorder = Rc::new(Recorder::new(blueprint.trace.clone(), blueprint.progress.clone()));
-        Self { blueprint, revision, worker, recorder }
+        Self { blueprint, revision, worker, recorder, watch: Watch::default() }
     }
 
     pub(crate) fn now(&self) -> Duration {

@@ -86,8 +86,9 @@ impl Lane {
 
     async fn reopen(&self) -> Option<Rc<Opened>> {
         let dead = self.opened.borrow_mut().take();
-        if let Some(dead) = dead.and_then(Rc::into_inner) {
-            self.context.close(dead.session).await;
+        // Other callers may still hold it; what it left behind is theirs no less.
+        if let Some(dead) = dead {
+            self.context.close(dead.session.clone()).await;
         }
         if self.fruitless.get() >= MOST_FRUITLESS_STARTS {
             self.context.note(note::ABORTED, "the server ends again and again before it answers a call");

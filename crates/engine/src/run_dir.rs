@@ -37,7 +37,7 @@ impl RunDir {
         fs::create_dir_all(parent).map_err(failed)?;
         fs::create_dir(&path).map_err(failed)?;
         let dir = Self { path: path.clone() };
-        dir.write(file::CONFIG, &masked(config).to_toml()?)?;
+        dir.write(file::CONFIG, masked(config).to_toml()?)?;
         dir.write(file::STDOUT, "")?;
         dir.write(file::STDERR, "")?;
         Ok(dir)
@@ -47,9 +47,12 @@ impl RunDir {
         self.path.join(name)
     }
 
-    fn write(&self, name: &str, text: &str) -> Result<(), RunError> {
+    /// Whoever is killed while writing leaves the file out, not half of it.
+    fn write(&self, name: &str, text: impl AsRef<[u8]>) -> Result<(), RunError> {
         let path = self.file(name);
-        fs::write(&path, text).map_err(|source| RunError::Output { path, source })
+        let unfinished = self.file(&format!(".{name}.unfinished"));
+        let written = fs::write(&unfinished, text).and_then(|()| fs::rename(&unfinished, &path));
+        written.map_err(|source| RunError::Output { path, source })
     }
 
     /// Writes what the report says, in the forms that were asked for.
@@ -59,14 +62,14 @@ impl RunDir {
             if formats.iter().any(|format| format.as_str() == entry.name) {
                 let mut text = Vec::new();
                 let rendered = entry.renderer.render(report, &mut text);
-                let path = self.file(name);
-                rendered.and_then(|()| fs::write(&path, text)).map_err(|source| RunError::Output { path, source })?;
+                rendered.map_err(|source| RunError::Output { path: self.file(name), source })?;
+                self.write(name, text)?;
             }
         }
         // Gates read the summary, so it is written whatever the formats are.
         let summary = summary::summary(report, Some(&self.path));
         let text = serde_json::to_string_pretty(&summary).map_err(|error| RunError::Internal(error.to_string()))?;
-        self.write(file::SUMMARY, &(text + "\n"))
+        self.write(file::SUMMARY, text + "\n")
     }
 }
 

@@ -1,6 +1,13 @@
-//! The server's process trees, looked at every so often.
+//! The server's process trees, looked at every so often while load is on.
+//!
+//! Servers that are still being started, or ended one by one, would look like memory that grows or
+//! shrinks; so the scenario says when the set of them is complete.
 
-use std::{collections::HashMap, time::Duration};
+use std::{
+    cell::{Cell, RefCell},
+    collections::HashMap,
+    time::Duration,
+};
 
 use mcp_loadtest_core::event::{Event, ProcessSample};
 use mcp_loadtest_wire::{process::Sampler, sink::Sink as _};
@@ -10,19 +17,47 @@ use crate::context::Context;
 const INTERVAL: Duration = Duration::from_millis(500);
 const MEBIBYTE: f64 = 1_048_576.0;
 
-/// Samples until it is dropped. Without processes of ours there is nothing to see.
-pub(crate) async fn keep_sampling(context: &Context) {
-    let mut samplers: HashMap<u32, Sampler> = HashMap::new();
-    loop {
-        let pids = context.blueprint.pids.all();
+/// Who is watched, and whether now.
+#[derive(Default)]
+pub(crate) struct Watch {
+    samplers: RefCell<HashMap<u32, Sampler>>,
+    on: Cell<bool>,
+}
+
+impl Context {
+    /// Load begins: all servers run.
+    pub(crate) fn begin_sampling(&self) {
+        self.watch.on.set(true);
+        self.sample();
+    }
+
+    /// Load is over; servers may be ended from now on.
+    pub(crate) fn end_sampling(&self) {
+        self.sample();
+        self.watch.on.set(false);
+    }
+
+    fn sample(&self) {
+        if !self.watch.on.get() {
+            return;
+        }
+        let pids = self.blueprint.pids.all();
+        let mut samplers = self.watch.samplers.borrow_mut();
         samplers.retain(|pid, _| pids.contains(pid));
         for pid in pids {
             samplers.entry(pid).or_insert_with(|| Sampler::new(pid));
         }
-        if let Some(sample) = sample(context.now(), &mut samplers) {
-            context.recorder.emit(&Event::Process(sample));
+        if let Some(sample) = sample(self.now(), &mut samplers) {
+            self.recorder.emit(&Event::Process(sample));
         }
+    }
+}
+
+/// Samples until it is dropped. Without processes of ours there is nothing to see.
+pub(crate) async fn keep_sampling(context: &Context) {
+    loop {
         tokio::time::sleep(INTERVAL).await;
+        context.sample();
     }
 }
 

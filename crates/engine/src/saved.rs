@@ -135,16 +135,16 @@ impl SavedRun {
         let read = |source| SavedError::Read { path: path.clone(), source };
         let mut lines = BufReader::new(File::open(&path).map_err(read)?);
         let mut fold = Fold::default();
-        let mut line = String::new();
+        let mut line = Vec::new();
         for number in 1.. {
             line.clear();
-            if lines.read_line(&mut line).map_err(read)? == 0 {
+            if lines.read_until(b'\n', &mut line).map_err(read)? == 0 {
                 break;
             }
-            match trace::read_line(&line) {
+            match trace::read_line(&String::from_utf8_lossy(&line)) {
                 Ok(event) => fold.take(&event),
                 // A run that was killed may have left half a line at the end.
-                Err(_) if !line.ends_with('\n') => break,
+                Err(_) if !line.ends_with(b"\n") => break,
                 Err(source) => return Err(SavedError::Trace { path, line: number, source }),
             }
         }

@@ -50,7 +50,10 @@ struct Order {
 }
 
 impl Order {
-    #[expect(clippy::disallowed_methods, reason = "this is a program of its own, and the suite speaks through variables")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is a program of its own, and the suite speaks through variables"
+    )]
     fn from_environment() -> Result<Self, Failure> {
         let url = env::args().next_back().filter(|argument| argument.starts_with("http"));
         let context: Value = match env::var("MCP_CONFORMANCE_CONTEXT") {
@@ -137,7 +140,9 @@ async fn call_at_once(session: &Session, calls: &[(&Tool, Value)]) -> Result<(),
     for (tool, arguments) in calls {
         let request = session.prepare_tool_call(&tool.name, arguments, &tool.input_schema);
         let session = session.clone();
-        running.spawn_local(async move { ask(&session, &request).await.map_err(|failure| failure.to_string()) });
+        running.spawn_local(async move {
+            ask(&session, &request).await.map_err(|failure| failure.to_string())
+        });
     }
     while let Some(ended) = running.join_next().await {
         ended??;
@@ -153,8 +158,10 @@ struct Kind {
     key: &'static str,
 }
 
-const RESOURCES: Kind = Kind { capability: "resources", list: "resources/list", get: "resources/read", key: "uri" };
-const PROMPTS: Kind = Kind { capability: "prompts", list: "prompts/list", get: "prompts/get", key: "name" };
+const RESOURCES: Kind =
+    Kind { capability: "resources", list: "resources/list", get: "resources/read", key: "uri" };
+const PROMPTS: Kind =
+    Kind { capability: "prompts", list: "prompts/list", get: "prompts/get", key: "name" };
 
 async fn use_listed(session: &Session, kind: &Kind) -> Result<(), Failure> {
     let listed = ask(session, &session.prepare(kind.list, json!({}))).await?;
@@ -180,7 +187,9 @@ fn is_answer(reply: &Reply) -> bool {
     match reply.failure() {
         None | Some(ErrorCategory::ToolError) => true,
         // JSON-RPC codes are negative, HTTP statuses are not.
-        Some(ErrorCategory::ServerError | ErrorCategory::ProtocolError) => reply.code.is_some_and(|code| code < 0),
+        Some(ErrorCategory::ServerError | ErrorCategory::ProtocolError) => {
+            reply.code.is_some_and(|code| code < 0)
+        }
         Some(_) => false,
     }
 }

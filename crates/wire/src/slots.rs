@@ -264,6 +264,12 @@ impl Slots {
         waiting.map(|slot| slot.id).collect()
     }
 
+    /// Since when a call that still waits has been overdue.
+    pub(crate) fn overdue_since(&self) -> Option<Duration> {
+        let overdue = self.ring.iter().filter(|slot| matches!(slot.state, State::Waiting { overdue: true }));
+        overdue.map(|slot| slot.started.saturating_add(slot.deadlines.hang)).min()
+    }
+
     /// How many calls wait.
     pub(crate) fn in_flight(&self) -> usize {
         self.waiting

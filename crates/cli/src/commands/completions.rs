@@ -10,7 +10,7 @@ use crate::{args::Cli, env::Env, error::CliError};
 /// Arguments of `completions`.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  mcp-loadtest completions bash > ~/.local/share/bash-completion/completions/mcp-loadtest")]
-pub struct CompletionsArgs {
+pub(crate) struct CompletionsArgs {
     /// Which shell.
     #[arg(value_enum, required_unless_present = "explain")]
     shell: Option<Shell>,

@@ -27,7 +27,7 @@ Examples:
   mcp-loadtest deadlock-probe -s \"python -m my_mcp\" --tool get_market_data
   mcp-loadtest deadlock-probe -s \"npx -y my-mcp\" --concurrent 50 --hang-threshold 2s --grace-period 5s
   mcp-loadtest deadlock-probe --url http://127.0.0.1:3000/mcp --tool echo --json")]
-pub struct DeadlockProbeArgs {
+pub(crate) struct DeadlockProbeArgs {
     #[command(flatten)]
     server: ServerArgs,
     /// The tool to call; without it, the first one that only reads.

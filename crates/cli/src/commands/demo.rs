@@ -15,7 +15,7 @@ use crate::{
 
 /// Arguments of `demo`.
 #[derive(Debug, Args)]
-pub struct DemoArgs {
+pub(crate) struct DemoArgs {
     /// Where the runs make their directories.
     #[arg(short, long, value_name = "DIR", default_value = "./runs")]
     output_dir: PathBuf,

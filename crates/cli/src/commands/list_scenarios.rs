@@ -9,7 +9,7 @@ use crate::{env::Env, error::CliError};
 
 /// Arguments of `list-scenarios`.
 #[derive(Debug, Args)]
-pub struct ListScenariosArgs {
+pub(crate) struct ListScenariosArgs {
     /// Print a JSON array.
     #[arg(long)]
     json: bool,

@@ -11,7 +11,7 @@ use crate::{args::Cli, env::Env, error::CliError};
 /// Arguments of `man`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  mcp-loadtest man | man -l -\n  mcp-loadtest man --dir /usr/local/share/man/man1")]
-pub struct ManArgs {
+pub(crate) struct ManArgs {
     /// Write a page per command into this directory instead of printing the main page.
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,

@@ -25,7 +25,7 @@ Examples:
   mcp-loadtest mock
   mcp-loadtest mock --transport http --listen 127.0.0.1:0
   mcp-loadtest deadlock-probe -s \"mcp-loadtest mock --fault lazy-init-deadlock\"")]
-pub struct MockArgs {
+pub(crate) struct MockArgs {
     /// How it is reached.
     #[arg(long, value_enum, default_value = "stdio")]
     transport: MockTransport,

@@ -1,16 +1,16 @@
 //! One file per command: its arguments and what it does.
 
-pub mod completions;
-pub mod deadlock_probe;
-pub mod demo;
-pub mod example_config;
-pub mod list_scenarios;
-pub mod man;
-pub mod mock;
-pub mod probe;
-pub mod report;
-pub mod run;
-pub mod schema;
+pub(crate) mod completions;
+pub(crate) mod deadlock_probe;
+pub(crate) mod demo;
+pub(crate) mod example_config;
+pub(crate) mod list_scenarios;
+pub(crate) mod man;
+pub(crate) mod mock;
+pub(crate) mod probe;
+pub(crate) mod report;
+pub(crate) mod run;
+pub(crate) mod schema;
 
 use mcp_loadtest_core::exit::Exit;
 

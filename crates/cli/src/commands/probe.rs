@@ -28,7 +28,7 @@ Examples:
   mcp-loadtest probe -s \"python -m my_mcp\"
   mcp-loadtest probe --url http://127.0.0.1:3000/mcp --header \"Authorization: Bearer $TOKEN\"
   mcp-loadtest probe --name my-server --json")]
-pub struct ProbeArgs {
+pub(crate) struct ProbeArgs {
     #[command(flatten)]
     server: ServerArgs,
     /// Also call tools that may change or run something, with made-up arguments.

@@ -19,7 +19,7 @@ Examples:
   mcp-loadtest report ./runs/2026-05-10T14-30-00-9XY7K2
   mcp-loadtest report ./runs/2026-05-10T14-30-00-9XY7K2 --from-trace --json
   mcp-loadtest report ./runs/2026-05-10T14-30-00-9XY7K2 --format markdown > report.md")]
-pub struct ReportArgs {
+pub(crate) struct ReportArgs {
     /// The directory that a run printed at its end.
     #[arg(required_unless_present = "explain")]
     dir: Option<PathBuf>,

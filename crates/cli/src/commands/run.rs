@@ -27,10 +27,10 @@ Examples:
       --tool get_market_data --args '{\"ticker\":\"AAPL\"}'
   mcp-loadtest run --config bench.toml --duration 10s
   mcp-loadtest run --url http://127.0.0.1:3000/mcp --tool echo --p99-latency 200ms --error-rate 0.01")]
-pub struct RunArgs {
+pub(crate) struct RunArgs {
     /// A configuration file (see `example-config`); flags win over what it says.
     #[arg(short, long, value_name = "FILE")]
-    pub config: Option<PathBuf>,
+    pub(crate) config: Option<PathBuf>,
     #[command(flatten)]
     server: ServerArgs,
     #[command(flatten)]
@@ -49,94 +49,94 @@ pub struct RunArgs {
 /// What to do.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Scenario")]
-pub struct ScenarioArgs {
+pub(crate) struct ScenarioArgs {
     /// Which scenario; `list-scenarios` lists them [default: sustained].
     #[arg(long, value_name = "NAME", value_parser = parse_scenario)]
-    pub scenario: Option<ScenarioName>,
+    pub(crate) scenario: Option<ScenarioName>,
     /// Calls in flight at once.
     #[arg(long, value_name = "N")]
-    pub concurrent: Option<u32>,
+    pub(crate) concurrent: Option<u32>,
     /// How long the load lasts.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    pub duration: Option<Duration>,
+    pub(crate) duration: Option<Duration>,
     /// How many sessions (processes, or HTTP sessions) the calls are spread over [default: 1].
     #[arg(long, value_name = "N")]
-    pub sessions: Option<u32>,
+    pub(crate) sessions: Option<u32>,
     /// The tool to call; without it, the first one that only reads.
     #[arg(long, value_name = "TOOL")]
-    pub tool: Option<String>,
+    pub(crate) tool: Option<String>,
     /// The tool's arguments as JSON; without them, made up from its schema where it needs any.
     #[arg(long, value_name = "JSON", value_parser = parse_arguments)]
-    pub args: Option<Arguments>,
+    pub(crate) args: Option<Arguments>,
     /// cold_start: how many starts [default: 5].
     #[arg(long, value_name = "N")]
-    pub iterations: Option<u32>,
+    pub(crate) iterations: Option<u32>,
     /// cold_start: whether the first start is thrown away [default: true].
     #[arg(long, value_name = "BOOL")]
-    pub warmup: Option<bool>,
+    pub(crate) warmup: Option<bool>,
     /// deadlock_probe: no reply for this long is a hang [default: 5s].
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    pub hang_threshold: Option<Duration>,
+    pub(crate) hang_threshold: Option<Duration>,
     /// How much longer a hanging call is waited for before it is a deadlock [default: 10s].
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    pub grace_period: Option<Duration>,
+    pub(crate) grace_period: Option<Duration>,
     /// deadlock_probe: stop at the first deadlock.
     #[arg(long)]
-    pub bail_early: bool,
+    pub(crate) bail_early: bool,
     /// deadlock_probe: calls one after another once the burst is over [default: 5].
     #[arg(long, value_name = "N")]
-    pub steady_calls: Option<u32>,
+    pub(crate) steady_calls: Option<u32>,
     /// Give a call up after this long, whatever the hang threshold is.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    pub timeout: Option<Duration>,
+    pub(crate) timeout: Option<Duration>,
     /// What random choices are derived from.
     #[arg(long, value_name = "NUMBER")]
-    pub seed: Option<u64>,
+    pub(crate) seed: Option<u64>,
 }
 
 /// What the run must keep to.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Thresholds")]
-pub struct ThresholdArgs {
+pub(crate) struct ThresholdArgs {
     /// Fail when half of the calls take longer.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    pub p50_latency: Option<Duration>,
+    pub(crate) p50_latency: Option<Duration>,
     /// Fail when 5 of 100 calls take longer.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    pub p95_latency: Option<Duration>,
+    pub(crate) p95_latency: Option<Duration>,
     /// Fail when 1 of 100 calls takes longer.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    pub p99_latency: Option<Duration>,
+    pub(crate) p99_latency: Option<Duration>,
     /// Fail when 1 of 1000 calls takes longer.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    pub p999_latency: Option<Duration>,
+    pub(crate) p999_latency: Option<Duration>,
     /// Fail when a larger share of calls fails: 0.01 is 1 %.
     #[arg(long, value_name = "SHARE")]
-    pub error_rate: Option<f64>,
+    pub(crate) error_rate: Option<f64>,
     /// No reply for this long is a hang [default: 5s].
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    pub hang_timeout: Option<Duration>,
+    pub(crate) hang_timeout: Option<Duration>,
     /// Fail when the server's memory grows by more.
     #[arg(long, value_name = "MB")]
-    pub memory_growth_mb: Option<f64>,
+    pub(crate) memory_growth_mb: Option<f64>,
 }
 
 /// What the run leaves behind.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Output")]
-pub struct OutputArgs {
+pub(crate) struct OutputArgs {
     /// Where each run makes its directory [default: ./runs].
     #[arg(short, long, value_name = "DIR")]
-    pub output_dir: Option<PathBuf>,
+    pub(crate) output_dir: Option<PathBuf>,
     /// Forms of the result: markdown, json, terminal. Repeatable [default: all].
     #[arg(long = "format", value_name = "FORMAT", value_parser = parse_format)]
-    pub formats: Vec<Format>,
+    pub(crate) formats: Vec<Format>,
     /// Whether every event is kept: full or off [default: full].
     #[arg(long, value_name = "HOW", value_parser = parse_trace)]
-    pub trace: Option<Trace>,
+    pub(crate) trace: Option<Trace>,
     /// Threads that make the load; by default as many as are useful.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub threads: Option<u16>,
+    pub(crate) threads: Option<u16>,
 }
 
 fn parse_scenario(text: &str) -> Result<ScenarioName, String> {

@@ -14,7 +14,7 @@ use crate::{env::Env, error::CliError};
 
 /// What a schema describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum SchemaName {
+pub(crate) enum SchemaName {
     /// The configuration file.
     Config,
     /// metrics.json
@@ -27,7 +27,7 @@ pub enum SchemaName {
 
 impl SchemaName {
     /// The schema itself.
-    pub fn schema(self) -> Value {
+    pub(crate) fn schema(self) -> Value {
         match self {
             Self::Config => config::schema(),
             Self::Metrics => json::schema(),
@@ -35,22 +35,12 @@ impl SchemaName {
             Self::Summary => summary::schema(),
         }
     }
-
-    /// The file in `schemas/`.
-    pub fn file(self) -> &'static str {
-        match self {
-            Self::Config => "config.v1.json",
-            Self::Metrics => "metrics.v1.json",
-            Self::Trace => "trace.v1.json",
-            Self::Summary => "summary.v1.json",
-        }
-    }
 }
 
 /// Arguments of `schema`.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  mcp-loadtest schema config > config.v1.json")]
-pub struct SchemaArgs {
+pub(crate) struct SchemaArgs {
     /// Which one.
     #[arg(value_enum, required_unless_present = "explain")]
     name: Option<SchemaName>,
@@ -70,4 +60,19 @@ pub(crate) fn run(args: &SchemaArgs, env: &mut Env) -> Result<Exit, CliError> {
     };
     env.out(&format!("{:#}\n", name.schema()));
     Ok(Exit::Pass)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn published_schemas_are_fresh() {
+        for name in SchemaName::value_variants() {
+            let word = name.to_possible_value().unwrap();
+            let file = format!("{}/../../schemas/{}.v1.json", env!("CARGO_MANIFEST_DIR"), word.get_name());
+            let published = std::fs::read_to_string(&file).unwrap_or_default();
+            assert_eq!(published, format!("{:#}\n", name.schema()), "run `make schemas` to refresh {file}");
+        }
+    }
 }

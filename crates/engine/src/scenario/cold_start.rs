@@ -33,6 +33,7 @@ async fn drive(stage: Stage) -> Result<Vec<mcp_loadtest_core::tally::Tally>, cra
     };
     let Stage { context, session, plan } = stage;
     context.close(session).await;
+    context.begin_sampling();
     for iteration in 0..iterations {
         if context.stop().is_stopped() {
             break;

@@ -49,10 +49,12 @@ async fn drive(stage: Stage) -> Result<Vec<Tally>, RunError> {
     for index in 1..context.blueprint.scenario.sessions.unwrap_or(1) {
         sessions.push(context.open(index).await?.0);
     }
+    context.begin_sampling();
     let deadlocked = burst(&context, &plan, &sessions, concurrent, bail_early).await;
     if !deadlocked && sessions[0].broken().is_none() {
         steady(&context, &plan, &sessions[0], steady_calls).await;
     }
+    context.end_sampling();
     for session in sessions {
         context.close(session).await;
     }
@@ -64,10 +66,13 @@ async fn burst(context: &Rc<Context>, plan: &Plan, sessions: &[Session], concurr
     let barrier = Rc::new(Notify::new());
     let ready = Rc::new(Cell::new(0_u32));
     let dice = context.blueprint.scenario.seed.dice(crate::plan::CHOICE).into();
+    // One set a session: what is prepared also remembers which calls were answered.
+    let prepares: Vec<_> = sessions.iter().map(|session| plan.prepare(session)).collect();
     let mut calls = JoinSet::new();
     for n in 0..concurrent {
-        let session = sessions[n as usize % sessions.len()].clone();
-        let prepared = plan.prepare(&session).choose(&dice).clone();
+        let index = n as usize % sessions.len();
+        let session = sessions[index].clone();
+        let prepared = prepares[index].choose(&dice).clone();
         let (barrier, ready, how) = (barrier.clone(), ready.clone(), context.load());
         calls.spawn_local(async move {
             ready.set(ready.get() + 1);

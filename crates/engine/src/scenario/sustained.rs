@@ -97,8 +97,11 @@ async fn drive(stage: Stage) -> Result<Vec<Tally>, RunError> {
     let until = crew.begin(&context, duration).await?;
 
     let lanes = own_lanes(&context, &plan, &shares, &own);
+    context.begin_sampling();
     drive_all(&lanes, until).await;
-    let tallies = crew.finish().await?;
+    let tallies = crew.finish().await;
+    context.end_sampling();
+    let tallies = tallies?;
     for session in own {
         context.close(session).await;
     }
@@ -219,8 +222,11 @@ async fn crew_member(context: &Rc<Context>, mut orders: Orders) {
         () = drive_all(&lanes, until) => {}
         () = context.recorder.keep_flushing() => {}
     }
-    for (lane, _) in &lanes {
-        lane.close().await;
+    // An HTTP session is shared with threads that may not be done; whoever opened it ends it.
+    if matches!(context.blueprint.server.transport, Transport::Stdio) {
+        for (lane, _) in &lanes {
+            lane.close().await;
+        }
     }
 }
 

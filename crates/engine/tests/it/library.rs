@@ -1,1 +1,180 @@
-//! Soon.
+//! The crate as somebody else's test uses it.
+
+use std::{fmt::Debug, time::Duration};
+
+use mcp_loadtest::{ErrorCategory, LatencyStats, Outcome, Report, Run, Scenario, Server, Stop, Thresholds, Verdict};
+use mcp_loadtest_core::server::ProtocolChoice;
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::json;
+use tokio::task::JoinSet;
+
+use crate::{
+    environments::program,
+    fixtures::{http_mock, mock},
+    processes::{MARK, marked, unique_mark, until},
+};
+
+/// The example of the design, as it stands there; only command, tool and arguments are of a server
+/// that is installed.
+mod design {
+    use super::program;
+    use mcp_loadtest::{Run, Scenario, Server, Thresholds};
+    use serde_json::json;
+    use std::time::Duration;
+
+    #[tokio::test]
+    async fn no_deadlock_under_concurrent_calls() {
+        let server = Server::stdio(program("mcp-2.3.0", "bin/python"))
+            .args([program("mcp-2.3.0", "echo_mcp.py")])
+            .env("LOG_LEVEL", "warn");
+
+        let scenario = Scenario::sustained()
+            .concurrent(20)
+            .duration(Duration::from_secs(30))
+            .tool("echo")
+            .args(json!({ "text": "AAPL" }));
+
+        let report = Run::new(server, scenario)
+            .with_thresholds(Thresholds {
+                p99_latency: Duration::from_millis(500),
+                error_rate: 0.01,
+                hang_timeout: Duration::from_secs(5),
+                ..Default::default()
+            })
+            .execute()
+            .await
+            .expect("run failed");
+
+        assert!(report.passed(), "thresholds violated: {report:?}");
+        assert_eq!(report.deadlock_count, 0);
+    }
+}
+
+fn short_load() -> Scenario {
+    Scenario::sustained().concurrent(4).duration(Duration::from_millis(500)).tool("echo").build()
+}
+
+#[tokio::test]
+async fn runs_go_on_side_by_side_in_one_process() {
+    let listening = http_mock(&[]).await;
+    let over_http = Server::http(&listening.url).build();
+    let servers = [mock("mock-normal").build(), mock("mock-error").build(), over_http, mock("mock-modern").build()];
+    let mut runs = JoinSet::new();
+    for (index, server) in servers.into_iter().enumerate() {
+        runs.spawn(async move { (index, Run::new(server, short_load()).execute().await.expect("it runs")) });
+    }
+    let mut reports = runs.join_all().await;
+    reports.sort_by_key(|(index, _)| *index);
+    let verdicts: Vec<_> = reports.iter().map(|(_, report)| report.verdict).collect();
+    assert_eq!(verdicts, [Verdict::Pass, Verdict::Critical, Verdict::Pass, Verdict::Pass], "{reports:#?}");
+    // Nobody's calls are counted by another.
+    for (_, report) in &reports {
+        assert_eq!(report.throughput.total_requests, report.throughput.successful_requests + report.errors.total);
+    }
+    let names: std::collections::BTreeSet<_> = reports.iter().map(|(_, report)| &report.run_id).collect();
+    assert_eq!(names.len(), reports.len());
+}
+
+#[test]
+fn builders_take_their_settings_in_any_order() {
+    let (duration, args) = (Duration::from_secs(3), json!({ "text": "x" }));
+    let one = Scenario::sustained().concurrent(4).duration(duration).tool("echo").args(args.clone()).sessions(2);
+    let other = Scenario::sustained().sessions(2).args(args.clone()).tool("echo").duration(duration).concurrent(4);
+    assert_eq!(one.build(), other.build());
+
+    let one = Scenario::deadlock_probe().tool("echo").concurrent(3).grace_period(duration).hang_threshold(duration);
+    let other = Scenario::deadlock_probe().hang_threshold(duration).grace_period(duration).concurrent(3).tool("echo");
+    assert_eq!(one.build(), other.build());
+
+    let one = Scenario::cold_start().iterations(2).warmup(false).tool("echo").timeout(duration);
+    let other = Scenario::cold_start().timeout(duration).tool("echo").warmup(false).iterations(2);
+    assert_eq!(one.build(), other.build());
+
+    let one = Server::stdio("x").arg("-m").env("A", "1").working_dir("/").startup_timeout(duration);
+    let other = Server::stdio("x").startup_timeout(duration).working_dir("/").env("A", "1").arg("-m");
+    assert_eq!(one.build(), other.build());
+}
+
+/// Everything that is data can be shown, stored and read back.
+#[test]
+fn public_data_is_debug_serialize_and_deserialize() {
+    fn is_data<T: Debug + Serialize + DeserializeOwned>() {}
+    is_data::<Server>();
+    is_data::<mcp_loadtest::Transport>();
+    is_data::<ProtocolChoice>();
+    is_data::<Scenario>();
+    is_data::<mcp_loadtest::ScenarioKind>();
+    is_data::<mcp_loadtest::ToolCall>();
+    is_data::<mcp_loadtest::Seed>();
+    is_data::<Thresholds>();
+    is_data::<mcp_loadtest::ThresholdKind>();
+    is_data::<mcp_loadtest::ThresholdViolation>();
+    is_data::<Report>();
+    is_data::<mcp_loadtest::ServerInfo>();
+    is_data::<LatencyStats>();
+    is_data::<mcp_loadtest_core::report::ThroughputStats>();
+    is_data::<mcp_loadtest_core::report::ErrorStats>();
+    is_data::<mcp_loadtest_core::report::ProcessStats>();
+    is_data::<mcp_loadtest_core::report::ToolStats>();
+    is_data::<mcp_loadtest_core::report::StepStats>();
+    is_data::<mcp_loadtest_core::report::summary::Summary>();
+    is_data::<mcp_loadtest::Finding>();
+    is_data::<mcp_loadtest::Severity>();
+    is_data::<Verdict>();
+    is_data::<ErrorCategory>();
+    is_data::<Outcome>();
+    is_data::<mcp_loadtest::Exit>();
+    is_data::<mcp_loadtest::Era>();
+    is_data::<mcp_loadtest::Revision>();
+    is_data::<mcp_loadtest::Trace>();
+    is_data::<mcp_loadtest_core::config::Config>();
+    is_data::<mcp_loadtest::ProbeReport>();
+    is_data::<mcp_loadtest::ToolProbe>();
+    is_data::<mcp_loadtest::ToolVerdict>();
+
+    // What acts is no data, but can be shown and sent to another thread.
+    fn is_handle<T: Debug + Send + 'static>() {}
+    is_handle::<Run>();
+    is_handle::<Stop>();
+    is_handle::<mcp_loadtest::Probe>();
+    is_handle::<mcp_loadtest::SavedRun>();
+    is_handle::<mcp_loadtest::RunError>();
+    is_handle::<mcp_loadtest::SavedError>();
+    is_handle::<mcp_loadtest::Progress>();
+}
+
+#[tokio::test]
+async fn a_report_reads_back_from_its_own_serialization() {
+    let report = Run::new(mock("mock-normal"), short_load()).execute().await.expect("it runs");
+    let text = serde_json::to_string(&report).expect("it can be written");
+    let read: Report = serde_json::from_str(&text).expect("it can be read");
+    assert_eq!(read.latency, report.latency);
+    assert_eq!(read.latency.histogram.len(), report.throughput.successful_requests);
+    assert_eq!(read.findings, report.findings);
+}
+
+#[tokio::test]
+async fn whoever_stops_a_run_gets_what_was_measured() {
+    let stop = Stop::new();
+    let scenario = Scenario::sustained().concurrent(2).duration(Duration::from_secs(3600)).tool("echo");
+    let run = Run::new(mock("mock-normal"), scenario).with_stop(stop.clone());
+    let progress = run.progress();
+    let running = tokio::spawn(run.execute());
+    until("the first call", || progress.ok.load(std::sync::atomic::Ordering::Relaxed) > 0).await;
+    stop.stop();
+    let report = running.await.expect("no panic").expect("a report");
+    assert!(report.interrupted && report.throughput.successful_requests > 0);
+    assert_eq!(mcp_loadtest_core::report::summary::exit(&report).code(), mcp_loadtest::Exit::INTERRUPTED);
+}
+
+#[tokio::test]
+async fn a_run_that_is_dropped_leaves_no_server_behind() {
+    let mark = unique_mark();
+    let scenario = Scenario::sustained().duration(Duration::from_secs(3600)).tool("echo");
+    let run = Run::new(mock("mock-daemon").env(MARK, &mark), scenario);
+    let progress = run.progress();
+    let running = tokio::spawn(run.execute());
+    until("the first call", || progress.ok.load(std::sync::atomic::Ordering::Relaxed) > 0).await;
+    running.abort();
+    until("the server and its daemon are gone", || marked(&mark).is_empty()).await;
+}

@@ -74,24 +74,32 @@ impl<'a> Incoming<'a> {
         let unreadable = |id, refusal| Err(Unreadable { id, refusal });
         match reading.message {
             None => unreadable(NO_ID, refusal_of(&reading.defects)),
-            Some(Message::Request { id, .. }) if !is_valid_id(id) => {
-                unreadable(NO_ID, Refusal::invalid_request("`id` is neither a string nor an integer"))
-            }
+            Some(Message::Request { id, .. }) if !is_valid_id(id) => unreadable(
+                NO_ID,
+                Refusal::invalid_request("`id` is neither a string nor an integer"),
+            ),
             Some(Message::Request { id, .. }) if reading.is_malformed() => {
                 unreadable(id, refusal_of(&reading.defects))
             }
-            Some(Message::Request { id, method, params }) => Request::read(id, method, params, outer)
-                .map(Self::Request)
-                .map_err(|refusal| Unreadable { id, refusal }),
+            Some(Message::Request { id, method, params }) => {
+                Request::read(id, method, params, outer)
+                    .map(Self::Request)
+                    .map_err(|refusal| Unreadable { id, refusal })
+            }
             Some(Message::Notification { .. } | Message::Response { .. }) => Ok(Self::Other),
         }
     }
 }
 
 impl<'a> Request<'a> {
-    fn read(id: &'a [u8], method: &'a [u8], params: Option<&'a [u8]>, outer: Era) -> Result<Self, Refusal> {
-        let method = unescape(method)
-            .ok_or_else(|| Refusal::invalid_request("`method` is not a text"))?;
+    fn read(
+        id: &'a [u8],
+        method: &'a [u8],
+        params: Option<&'a [u8]>,
+        outer: Era,
+    ) -> Result<Self, Refusal> {
+        let method =
+            unescape(method).ok_or_else(|| Refusal::invalid_request("`method` is not a text"))?;
         let params = params.map(Params::read).transpose()?.unwrap_or_default();
         let claim = claim(&method, params.meta, outer);
         Ok(Self { id, method, params, claim })
@@ -119,7 +127,11 @@ impl<'a> Params<'a> {
             "_meta" => params.meta = Some(value),
             _ => {}
         });
-        if is_object { Ok(params) } else { Err(Refusal::invalid_params("`params` is not an object")) }
+        if is_object {
+            Ok(params)
+        } else {
+            Err(Refusal::invalid_params("`params` is not an object"))
+        }
     }
 }
 

@@ -50,7 +50,8 @@ fn frame(out: &mut Vec<u8>, id: &[u8], member: &str, value: &impl Serialize) {
     out.extend_from_slice(b",\"");
     out.extend_from_slice(member.as_bytes());
     out.extend_from_slice(b"\":");
-    serde_json::to_writer(&mut *out, value).expect("replies have text keys and a buffer that grows");
+    serde_json::to_writer(&mut *out, value)
+        .expect("replies have text keys and a buffer that grows");
     out.push(b'}');
 }
 
@@ -76,9 +77,6 @@ mod tests {
     fn an_error_has_data_only_where_there_is_some() {
         let mut out = Vec::new();
         error(&mut out, NO_ID, &Refusal::invalid_request("no"));
-        assert_eq!(
-            out,
-            br#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no"}}"#
-        );
+        assert_eq!(out, br#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no"}}"#);
     }
 }

@@ -86,7 +86,7 @@ impl Watch {
 fn start() -> io::Result<Guard> {
     let mut command = Command::new(SHELL);
     command
-        .args(["-c", SCRIPT, "mcp-loadtest-guard"])
+        .args(["-c", &script()])
         // Without our own marker in its environment, or a run around this one would end it early.
         .env_clear()
         .env("PATH", search_path())
@@ -101,6 +101,12 @@ fn start() -> io::Result<Guard> {
     // Should the guard be stopped by somebody, we must not block on a full pipe.
     rustix::io::ioctl_fionbio(&line, true)?;
     Ok(Guard { process, line })
+}
+
+/// The script without its comments, which would fill the screen of whoever runs `ps`.
+fn script() -> String {
+    let lines = SCRIPT.lines().filter(|line| !line.trim_start().starts_with('#'));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Our own `PATH` first: on NixOS, for one, the usual directories are empty.

@@ -5,6 +5,9 @@
 # of this shell's environment, so that a search for it cannot find the searcher.
 # Plain POSIX: this runs under dash, bash, busybox and the shells of macOS and the BSDs.
 
+# The first words that `ps` shows of this process; comments are left out.
+: mcp-loadtest guard
+
 trap '' HUP INT QUIT TERM PIPE TSTP
 cd /
 

@@ -100,6 +100,7 @@ fn write(mut lines: Receiver<String>, mut screen: impl Write) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mcp_loadtest_core::display::visible;
     use std::sync::{Arc, Mutex};
 
     #[derive(Clone, Default)]
@@ -133,10 +134,10 @@ mod tests {
 
     #[tokio::test]
     async fn each_line_is_marked_and_made_safe() {
-        assert_eq!(
-            shown(&[b"he", b"llo\r\n::error::x\n\x1b[2J"]).await,
-            "server: hello\nserver: ::error::x\nserver: \\x1b[2J\n"
-        );
+        let text = shown(&[b"he", b"llo\r\n::error::x\n\x1b[2J"]).await;
+        let safe = visible("::error::x", 80);
+        let expected = ["server: hello", &format!("server: {safe}"), "server: \\x1b[2J"];
+        assert_eq!(text.lines().collect::<Vec<_>>(), expected);
     }
 
     #[tokio::test]

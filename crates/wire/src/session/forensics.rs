@@ -28,7 +28,9 @@ impl Inner {
         if let Some(slot) = self.slots.borrow_mut().waiting(id) {
             self.emit(&Event::Hang { call: self.call_of(slot), at });
         }
-        if self.watch.borrow().is_none() {
+        // What was seen when an earlier call was overdue says nothing of those that are now.
+        let since = self.slots.borrow().overdue_since().unwrap_or(at);
+        if self.watch.borrow().as_ref().is_none_or(|watch| watch.began < since) {
             let watch = Watch {
                 began: at,
                 replies: self.slots.borrow().replies,
@@ -102,6 +104,7 @@ impl Inner {
         let before = watch.and_then(|watch| watch.process.as_ref());
         Some(ProcessEvidence {
             stopped: now.state == RunState::Stopped,
+            runnable: is_runnable(&now) && before.is_some_and(is_runnable),
             cpu: now.cpu.saturating_sub(before.map_or(now.cpu, |before| before.cpu)),
             watched,
             state: match &now.waits {
@@ -110,6 +113,12 @@ impl Inner {
             },
         })
     }
+}
+
+/// The state of a process is that of its first thread; the others show in what they wait for.
+fn is_runnable(tree: &TreeState) -> bool {
+    let running = RunState::Running;
+    tree.states.of(running) > 0 || tree.waits.as_deref().is_some_and(|waits| waits.contains(running.as_str()))
 }
 
 /// A control request that was never answered is forgotten after this.

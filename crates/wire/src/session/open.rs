@@ -224,7 +224,7 @@ impl Session {
         let process = ServerProcess::spawn(&launch)?;
         let (link, pipes) = StdioLink::new(process, options.stdout_log.as_deref())
             .expect("a process that was just started still has its pipes");
-        let session = Self::assemble(Link::Stdio(link), options, revision);
+        let session = Self::assemble(Link::Stdio(Box::new(link)), options, revision);
         if let Link::Stdio(stdio) = &session.inner.link {
             stdio.start(&session.inner, pipes, options.message_limit);
         }

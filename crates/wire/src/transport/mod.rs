@@ -20,7 +20,7 @@ pub const MESSAGE_LIMIT: usize = 16 << 20;
 /// A session's way to its server.
 pub(crate) enum Link {
     /// The pipes of a child process.
-    Stdio(stdio::StdioLink),
+    Stdio(Box<stdio::StdioLink>),
     /// Streamable HTTP.
     Http(http::HttpLink),
 }

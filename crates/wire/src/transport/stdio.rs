@@ -42,6 +42,15 @@ struct Outbox {
     closed: bool,
 }
 
+impl Outbox {
+    fn close(&mut self) {
+        self.closed = true;
+        if let Some(waker) = self.waker.take() {
+            waker.wake();
+        }
+    }
+}
+
 /// The server's process and the frames on their way to it.
 pub(crate) struct StdioLink {
     process: RefCell<Option<ServerProcess>>,
@@ -166,13 +175,7 @@ impl StdioLink {
     /// Ends the input, then the server, and tells what it took.
     pub(crate) async fn close(&self, inner: &Inner, patience: Duration) -> Option<StopReport> {
         self.closing.set(true);
-        let mut outbox = self.outbox.borrow_mut();
-        outbox.closed = true;
-        let waker = outbox.waker.take();
-        drop(outbox);
-        if let Some(waker) = waker {
-            waker.wake();
-        }
+        self.outbox.borrow_mut().close();
         let process = self.process.borrow_mut().take()?;
         let wedged = inner.slots.borrow().in_flight() > 0;
         // A server that hangs gets no time for a goodbye that it cannot say.

@@ -1,3 +1,4 @@
 //! The integration tests of `mcp-loadtest-wire`: one module for each room.
 
+mod conformance;
 mod process;

@@ -4,7 +4,7 @@
 
 mod table;
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc};
 
 use mcp_loadtest::{ErrorCategory, Report, Run, Scenario, Server, Thresholds};
 use mcp_loadtest_core::{report::summary, scenario::ScenarioName};
@@ -13,7 +13,7 @@ use tokio::{sync::Semaphore, task::JoinSet};
 use self::table::{NOT_YET, Row, TABLE};
 use crate::{
     fixtures::{Listening, http_mock, mock, root},
-    processes::{MARK, marked, unique_mark, until},
+    processes::{MARK, marked, unique_mark},
 };
 
 /// Cells that run at the same time, for each of the three tests.

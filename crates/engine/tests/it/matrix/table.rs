@@ -99,7 +99,7 @@ pub(super) const TABLE: &[Row] = &[
     Row {
         mock: "mock-slow-init",
         scenarios: &[ColdStart],
-        checks: &[("the handshake takes 5 s", |r| step(r, "handshake") >= Duration::from_secs(5))],
+        checks: &[("the handshake takes 5 s", |r| step(r, "handshake") >= Duration::from_millis(4990))],
         ..HEALTHY
     },
     Row {
@@ -131,15 +131,14 @@ pub(super) const TABLE: &[Row] = &[
     },
     Row { mock: "mock-slow", env: &[("MOCK_THREADED", "1")], checks: &[NO_HANG, TWO_SECONDS], ..HEALTHY },
     // The bar: a wedged server is critical.
-    Row { mock: "mock-broken", findings: &["deadlock", "no_success"], checks: &[DETECTED, ALL_DEADLOCKED, ("it is wedged", |r| says(r, "wedged"))], ..SILENT },
-    Row { mock: "mock-spin", findings: &["deadlock", "no_success"], checks: &[DETECTED, ALL_DEADLOCKED, ("it spins", |r| says(r, "spins"))], ..SILENT },
-    Row { mock: "mock-stop", findings: &["deadlock", "no_success"], checks: &[DETECTED, ALL_DEADLOCKED, ("it is stopped", |r| says(r, "stopped by a signal"))], ..SILENT },
+    Row { mock: "mock-broken", checks: &[DETECTED, ALL_DEADLOCKED, ("it is wedged", |r| says(r, "wedged"))], ..SILENT },
+    Row { mock: "mock-spin", checks: &[DETECTED, ALL_DEADLOCKED, ("it spins", |r| says(r, "spins"))], ..SILENT },
+    Row { mock: "mock-stop", checks: &[DETECTED, ALL_DEADLOCKED, ("it is stopped", |r| says(r, "stopped by a signal"))], ..SILENT },
     Row {
         mock: "mock-lost",
         scenarios: &[Sustained, DeadlockProbe],
         // On a slow machine an answer may be late.
         may_fail: &[Hang],
-        may_find: &["no_success", "errors"],
         checks: &[DETECTED, ("requests are lost", |r| says(r, "request lost"))],
         ..SILENT
     },
@@ -149,8 +148,9 @@ pub(super) const TABLE: &[Row] = &[
         mock: "mock-huge-line",
         errors: &[],
         may_fail: &[Deadlock, Malformed],
-        findings: &["no_success", "frame_defect"],
+        findings: &["frame_defect"],
         may_find: &["deadlock", "malformed_reply", "orphan_reply"],
+        checks: &[("no call succeeds", |r| r.throughput.successful_requests == 0)],
         ..SILENT
     },
     // The bar: a healthy server passes.
@@ -185,7 +185,7 @@ pub(super) const TABLE: &[Row] = &[
         checks: &[("every call succeeds", |r| r.errors.total == 0 && r.throughput.successful_requests > 0)],
         ..SUSPECT
     },
-    Row { mock: "mock-lazy", scenarios: &[ColdStart], checks: &[("the first call takes 3 s", |r| step(r, "first_call") >= Duration::from_secs(3))], ..HEALTHY },
+    Row { mock: "mock-lazy", scenarios: &[ColdStart], checks: &[("the first call takes 3 s", |r| step(r, "first_call") >= Duration::from_millis(2995))], ..HEALTHY },
     Row {
         mock: "mock-lazy",
         scenarios: &[Sustained, DeadlockProbe],
@@ -203,7 +203,6 @@ pub(super) const TABLE: &[Row] = &[
         hang: Duration::from_millis(500),
         errors: &[Hang],
         findings: &["concurrency_degrades_latency", "lazy_init_cliff"],
-        may_find: &["errors"],
         checks: &[NO_DEADLOCK, CLIFF],
         ..SUSPECT
     },
@@ -211,7 +210,7 @@ pub(super) const TABLE: &[Row] = &[
         mock: "mock-malformed",
         scenarios: &[Sustained, DeadlockProbe],
         errors: &[Malformed],
-        findings: &["malformed_reply", "frame_defect", "errors"],
+        findings: &["malformed_reply", "frame_defect"],
         checks: &[("one call in ten is malformed", |r| count(r, Malformed) == r.throughput.total_requests / 10)],
         ..BROKEN
     },
@@ -239,7 +238,7 @@ pub(super) const TABLE: &[Row] = &[
         env: &[("MOCK_CRASH_RATE", "0.05"), ("MOCK_SEED", "2")],
         scenarios: &[Sustained],
         errors: &[Crash],
-        findings: &["server_crash", "errors"],
+        findings: &["server_crash"],
         checks: &[
             ("a second process succeeds too", |r| r.throughput.successful_requests > 21),
             ("stderr is shown", |r| r.finding("server_crash").is_some_and(|found| found.evidence[0].contains("simulated crash"))),
@@ -251,9 +250,20 @@ pub(super) const TABLE: &[Row] = &[
     Row {
         mock: "mock-crash",
         env: &[("MOCK_CRASH_RATE", "1")],
+        scenarios: &[Sustained],
         errors: &[Crash],
-        findings: &["server_crash", "no_success"],
+        findings: &["server_crash"],
+        // Unless the load is over before.
+        may_find: &["aborted"],
         checks: &[("it is given up", |r| r.throughput.total_requests <= 4 * 8)],
+        ..BROKEN
+    },
+    Row {
+        mock: "mock-crash",
+        env: &[("MOCK_CRASH_RATE", "1")],
+        scenarios: &[ColdStart, DeadlockProbe],
+        errors: &[Crash],
+        findings: &["server_crash"],
         ..BROKEN
     },
     Row { mock: "mock-stubborn", shutdown_timeout: Duration::from_secs(1), findings: &["shutdown_needs_signal"], ..SUSPECT },
@@ -265,7 +275,10 @@ pub(super) const TABLE: &[Row] = &[
 
 const NO_HANG: Check = ("nothing hangs", |r| r.hang_count == 0 && r.deadlock_count == 0);
 const NO_DEADLOCK: Check = ("nothing is a deadlock", |r| r.deadlock_count == 0);
-const TWO_SECONDS: Check = ("every call takes 2 s", |r| r.latency.min >= Duration::from_secs(2) && r.latency.p99 >= Duration::from_secs(2));
+/// The histogram keeps three figures: its buckets begin a little below what they hold.
+const TWO_SECONDS: Check = ("every call takes 2 s", |r| {
+    r.latency.min >= Duration::from_millis(1995) && r.latency.p99 >= Duration::from_secs(2)
+});
 const DETECTED: Check = ("it is told as a deadlock", |r| r.deadlock_count >= 1 && says(r, "DEADLOCK DETECTED"));
 const ALL_DEADLOCKED: Check = ("no call is answered", |r| u64::from(r.deadlock_count) == r.throughput.total_requests);
 const OVER_HTTP: Check = ("calls succeed over HTTP", |r| r.server_info.transport == "http" && r.throughput.successful_requests > 0);

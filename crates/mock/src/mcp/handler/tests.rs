@@ -5,13 +5,15 @@ use super::*;
 use crate::mcp::request::Incoming;
 
 fn ask(handler: &Handler, method: &str, params: &Value) -> (Answer, Value) {
-    let frame = json!({"jsonrpc": "2.0", "id": "a", "method": method, "params": params}).to_string();
+    let frame =
+        json!({"jsonrpc": "2.0", "id": "a", "method": method, "params": params}).to_string();
     let Ok(Incoming::Request(request)) = Incoming::read(frame.as_bytes(), Era::Legacy) else {
         panic!("not a request: {frame}");
     };
     let mut out = Vec::new();
     let answer = handler.answer(&request, &mut out);
-    let reply: Value = if out.is_empty() { Value::Null } else { serde_json::from_slice(&out).unwrap() };
+    let reply: Value =
+        if out.is_empty() { Value::Null } else { serde_json::from_slice(&out).unwrap() };
     if answer != Answer::Wedged {
         assert_eq!((&reply["jsonrpc"], &reply["id"]), (&json!("2.0"), &json!("a")));
     }
@@ -96,7 +98,11 @@ fn calls_that_name_no_tool_are_refused() {
         json!({"name": "echo", "arguments": [1]}),
         json!({"name": "echo", "arguments": null}),
     ] {
-        assert_eq!(ask(&healthy(), method::TOOLS_CALL, &params).0, Answer::Error(-32602), "{params}");
+        assert_eq!(
+            ask(&healthy(), method::TOOLS_CALL, &params).0,
+            Answer::Error(-32602),
+            "{params}"
+        );
     }
 }
 

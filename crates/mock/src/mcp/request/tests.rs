@@ -15,7 +15,9 @@ fn code(text: &str) -> i64 {
 
 #[test]
 fn a_request_claims_the_era_of_its_meta() {
-    let call = |meta: &str| format!(r#"{{"jsonrpc":"2.0","id":1,"method":"x","params":{{"_meta":{meta}}}}}"#);
+    let call = |meta: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"x","params":{{"_meta":{meta}}}}}"#)
+    };
     let plain = call(r#"{"progressToken":1}"#);
     assert_eq!(request(&plain, Era::Legacy).claim, Claim::Legacy);
     let missing = |key| Claim::Incomplete { missing: key };
@@ -43,7 +45,11 @@ fn what_is_no_request_is_refused_by_its_kind() {
     assert_eq!(code("7"), -32600);
     assert_eq!(code(r#"{"id":1,"method":"ping"}"#), -32600);
     for id in ["null", "1.5", "{}", "true", "1e3"] {
-        assert_eq!(code(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#)), -32600, "{id}");
+        assert_eq!(
+            code(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#)),
+            -32600,
+            "{id}"
+        );
     }
     for params in ["[]", "7", "null"] {
         let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{params}}}"#);

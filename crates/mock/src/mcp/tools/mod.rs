@@ -62,7 +62,8 @@ struct Text<'a> {
 }
 
 pub(super) fn call<'a>(params: &Params<'a>) -> Result<Called<'a>, Refusal> {
-    let name = params.name.as_deref().ok_or_else(|| Refusal::invalid_params("`name` is not a string"))?;
+    let name =
+        params.name.as_deref().ok_or_else(|| Refusal::invalid_params("`name` is not a string"))?;
     let tool = TOOLS
         .iter()
         .find(|tool| tool.name == name)

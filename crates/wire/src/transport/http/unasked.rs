@@ -57,14 +57,21 @@ async fn listen(session: &Weak<Inner>, opened: oneshot::Sender<()>) -> Result<()
 }
 
 /// The stream, from its beginning or from where it broke off. `None`: there is none, or no session.
-async fn connect(session: &Weak<Inner>, last_id: Option<&str>) -> Result<Option<Incoming>, Trouble> {
+async fn connect(
+    session: &Weak<Inner>,
+    last_id: Option<&str>,
+) -> Result<Option<Incoming>, Trouble> {
     let asked = session.upgrade().and_then(|inner| Some(http(&inner)?.listen(&inner, last_id)));
     let Some(asked) = asked else { return Ok(None) };
     Ok(Some(asked.await?).filter(Incoming::is_event_stream))
 }
 
 /// Hands on what comes until the connection ends. The session is only held while it takes something.
-async fn hear(session: &Weak<Inner>, incoming: &mut Incoming, parser: &mut SseParser) -> Result<(), Trouble> {
+async fn hear(
+    session: &Weak<Inner>,
+    incoming: &mut Incoming,
+    parser: &mut SseParser,
+) -> Result<(), Trouble> {
     loop {
         if let Some(inner) = session.upgrade()
             && let Some(http) = http(&inner)
@@ -81,5 +88,139 @@ fn http(inner: &Inner) -> Option<&HttpLink> {
     match &inner.link {
         Link::Http(http) => Some(http),
         Link::Stdio(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        clock::Clock,
+        session::{Options, Session, Target},
+        sink::Nowhere,
+    };
+    use mcp_loadtest_core::mcp::Revision;
+    use tokio::{
+        io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader},
+        net::{TcpListener, TcpStream},
+        sync::mpsc,
+        task::{JoinHandle, LocalSet, spawn_local, yield_now},
+    };
+
+    type Socket = BufReader<TcpStream>;
+    /// A GET: its head, and the connection on which it waits for an answer.
+    type Get = (String, Socket);
+
+    const OPENED: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
+
+    /// Answers `initialize` and what follows; a GET is left to the test.
+    async fn serve(mut socket: Socket, gets: mpsc::UnboundedSender<Get>) {
+        loop {
+            let mut head = String::new();
+            while !head.ends_with("\r\n\r\n") {
+                if socket.read_line(&mut head).await.unwrap() == 0 {
+                    return;
+                }
+            }
+            if head.starts_with("GET") {
+                gets.send((head, socket)).unwrap();
+                return;
+            }
+            let length =
+                head.lines().find_map(|line| line.strip_prefix("Content-Length: ")).unwrap();
+            let mut body = vec![0; length.parse().unwrap()];
+            socket.read_exact(&mut body).await.unwrap();
+            let reply = if String::from_utf8_lossy(&body).contains("\"initialize\"") {
+                let result = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{}}}"#;
+                format!(
+                    "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{result}",
+                    result.len()
+                )
+            } else {
+                "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n".into()
+            };
+            socket.write_all(reply.as_bytes()).await.unwrap();
+        }
+    }
+
+    /// A session that is being opened, and the GETs that its server meets.
+    async fn open() -> (JoinHandle<Session>, mpsc::UnboundedReceiver<Get>) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+        let (gets, met) = mpsc::unbounded_channel();
+        spawn_local(async move {
+            while let Ok((socket, _)) = listener.accept().await {
+                spawn_local(serve(BufReader::new(socket), gets.clone()));
+            }
+        });
+        let opening = spawn_local(async move {
+            let options = Options::new(Rc::new(Nowhere), Clock::start());
+            let target = Target::Http { url, headers: Vec::new() };
+            Session::open(&target, &options, Revision::V2025_11_25).await.unwrap().0
+        });
+        (opening, met)
+    }
+
+    /// Official suite, `elicitation-sep1034-client-defaults`: a question that the server asked before
+    /// the stream was there was lost, and the call that waited for our answer looked like a hang.
+    #[tokio::test]
+    async fn a_session_is_open_once_the_server_can_speak_unasked() {
+        let test = async {
+            let (opening, mut gets) = open().await;
+            let (_, mut socket) = gets.recv().await.unwrap();
+            for _ in 0..10 {
+                yield_now().await;
+            }
+            assert!(!opening.is_finished());
+            socket.write_all(OPENED.as_bytes()).await.unwrap();
+            opening.await.unwrap();
+        };
+        LocalSet::new().run_until(test).await;
+    }
+
+    #[tokio::test]
+    async fn a_server_that_never_answers_is_not_waited_for() {
+        let test = async {
+            let (opening, mut gets) = open().await;
+            let _unanswered = gets.recv().await.unwrap();
+            opening.await.unwrap();
+        };
+        LocalSet::new().run_until(test).await;
+    }
+
+    #[tokio::test]
+    async fn the_stream_ends_with_the_session() {
+        let test = async {
+            for closes in [true, false] {
+                let (opening, mut gets) = open().await;
+                let (_, mut socket) = gets.recv().await.unwrap();
+                socket.write_all(OPENED.as_bytes()).await.unwrap();
+                let session = opening.await.unwrap();
+                if closes {
+                    session.clone().close().await;
+                }
+                drop(session);
+                assert_eq!(socket.read(&mut [0]).await.unwrap(), 0);
+            }
+        };
+        LocalSet::new().run_until(test).await;
+    }
+
+    #[tokio::test]
+    async fn a_stream_that_broke_off_is_resumed() {
+        let test = async {
+            let (opening, mut gets) = open().await;
+            let (first, mut socket) = gets.recv().await.unwrap();
+            assert!(!first.contains("Last-Event-ID"));
+            socket
+                .write_all(format!("{OPENED}id: 7\nretry: 0\ndata:\n\n").as_bytes())
+                .await
+                .unwrap();
+            drop(socket);
+            let _session = opening.await.unwrap();
+            let (again, _) = gets.recv().await.unwrap();
+            assert!(again.contains("Last-Event-ID: 7\r\n"), "{again}");
+        };
+        LocalSet::new().run_until(test).await;
     }
 }

@@ -57,6 +57,7 @@ fn what_is_shown_is_made_safe() {
         .output()
         .unwrap();
     let text = String::from_utf8(output.stderr).unwrap();
-    assert!(text.contains("server: ::error::x\n"), "{text}");
+    let safe = mcp_loadtest_core::display::visible("::error::x", 80);
+    assert!(text.contains(&format!("server: {safe}\n")), "{text}");
     assert!(text.contains("server: \\x1b[2Jcleared\n"), "{text}");
 }

@@ -1,0 +1,36 @@
+# The two commands of the README, and what developers need besides.
+# Everything that is installed goes under target/ and is cached there.
+
+CARGO ?= cargo
+NEXTEST := $(shell $(CARGO) nextest --version >/dev/null 2>&1 && echo yes)
+
+.PHONY: demo test lint env bench schemas
+
+demo:
+	$(CARGO) run --release -- demo
+
+# Installs what the tests need and runs all of them.
+test: lint env
+ifeq ($(NEXTEST),yes)
+	$(CARGO) nextest run --workspace --all-targets --no-fail-fast
+	$(CARGO) test --workspace --doc
+else
+	$(CARGO) build --workspace --all-targets
+	$(CARGO) test --workspace --no-fail-fast
+endif
+
+lint:
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+
+# The real servers, clients and suites that tests run against.
+env:
+	python3 tests/env/testenv.py ensure --group core
+
+# Side by side with wrk; prints tables and never fails on a figure.
+bench:
+	python3 scripts/bench.py
+
+schemas:
+	@for name in config metrics trace summary; do \
+	  $(CARGO) run --quiet -p mcp-loadtest-cli -- schema $$name > schemas/$$name.v1.json; done
