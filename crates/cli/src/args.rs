@@ -4,8 +4,8 @@ use clap::{Parser, Subcommand};
 
 use crate::{
     commands::{
-        completions, deadlock_probe, demo, example_config, list_scenarios, man, mock, probe, report,
-        run, schema,
+        completions, deadlock_probe, demo, example_config, list_scenarios, man, mock, probe,
+        report, run, schema,
     },
     env::Color,
 };

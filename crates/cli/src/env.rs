@@ -67,13 +67,27 @@ impl Env {
             var: Box::new(var),
             cwd: std::env::current_dir().unwrap_or_default(),
             program: std::env::current_exe().unwrap_or_default(),
-            stdout: Stream { is_terminal: io::stdout().is_terminal(), write: Box::new(io::stdout()), color: false },
-            stderr: Stream { is_terminal: io::stderr().is_terminal(), write: Box::new(io::stderr()), color: false },
+            stdout: Stream {
+                is_terminal: io::stdout().is_terminal(),
+                write: Box::new(io::stdout()),
+                color: false,
+            },
+            stderr: Stream {
+                is_terminal: io::stderr().is_terminal(),
+                write: Box::new(io::stderr()),
+                color: false,
+            },
         }
     }
 
     /// A process for tests: nothing inherited, everything captured.
-    pub fn for_tests(args: &[&str], cwd: PathBuf, program: PathBuf, stdout: Box<dyn Write + Send>, stderr: Box<dyn Write + Send>) -> Self {
+    pub fn for_tests(
+        args: &[&str],
+        cwd: PathBuf,
+        program: PathBuf,
+        stdout: Box<dyn Write + Send>,
+        stderr: Box<dyn Write + Send>,
+    ) -> Self {
         let args = std::iter::once("mcp-loadtest").chain(args.iter().copied()).map(OsString::from);
         Self {
             args: args.collect(),
@@ -87,7 +101,8 @@ impl Env {
 
     /// Decides about colours, as `NO_COLOR`, `CLICOLOR_FORCE` and the terminals say.
     pub fn set_color(&mut self, color: Color) {
-        let set = |name: &str| (self.var)(name).is_some_and(|value| !value.is_empty() && value != "0");
+        let set =
+            |name: &str| (self.var)(name).is_some_and(|value| !value.is_empty() && value != "0");
         let forced = set("CLICOLOR_FORCE") || set("FORCE_COLOR");
         let refused = (self.var)("NO_COLOR").is_some_and(|value| !value.is_empty())
             || (self.var)("TERM").is_some_and(|term| term == "dumb");
@@ -96,7 +111,8 @@ impl Env {
             Color::Never => false,
             Color::Auto => !refused && (forced || is_terminal),
         };
-        (self.stdout.color, self.stderr.color) = (wanted(self.stdout.is_terminal), wanted(self.stderr.is_terminal));
+        (self.stdout.color, self.stderr.color) =
+            (wanted(self.stdout.is_terminal), wanted(self.stderr.is_terminal));
     }
 
     /// Prints data.

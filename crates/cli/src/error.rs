@@ -70,7 +70,11 @@ impl CliError {
     /// What the server said last, where that explains the error.
     fn server_said(&self) -> Option<&str> {
         match self {
-            Self::Run(RunError::Open(OpenError::Handshake { stderr, .. })) if !stderr.trim().is_empty() => Some(stderr),
+            Self::Run(RunError::Open(OpenError::Handshake { stderr, .. }))
+                if !stderr.trim().is_empty() =>
+            {
+                Some(stderr)
+            }
             _ => None,
         }
     }

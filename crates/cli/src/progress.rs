@@ -18,9 +18,12 @@ pub(crate) struct ProgressLine {
 impl ProgressLine {
     /// A line for a run that takes about this long; hidden where nobody looks.
     pub(crate) fn new(label: &str, expected: Option<Duration>, visible: bool) -> Self {
-        let target = if visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let target =
+            if visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let (length, template) = match expected {
-            Some(expected) => (Some(expected.as_millis() as u64), "{spinner} {prefix} [{bar:24}] {elapsed} {msg}"),
+            Some(expected) => {
+                (Some(expected.as_millis() as u64), "{spinner} {prefix} [{bar:24}] {elapsed} {msg}")
+            }
             None => (None, "{spinner} {prefix} {elapsed} {msg}"),
         };
         let bar = ProgressBar::with_draw_target(length, target);

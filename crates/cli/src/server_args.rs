@@ -71,7 +71,8 @@ pub(crate) fn parse_time(text: &str) -> Result<std::time::Duration, String> {
 
 fn parse_protocol(text: &str) -> Result<ProtocolChoice, String> {
     use mcp_loadtest_core::hint::Hint as _;
-    text.parse::<ProtocolChoice>().map_err(|error| format!("{error}; {}", error.hint().unwrap_or_default()))
+    text.parse::<ProtocolChoice>()
+        .map_err(|error| format!("{error}; {}", error.hint().unwrap_or_default()))
 }
 
 impl ServerArgs {
@@ -120,10 +121,16 @@ impl ServerArgs {
         }
     }
 
-    fn take_from_client(&self, file: Option<&Path>, name: &str, env: &mut Env) -> Result<Server, CliError> {
+    fn take_from_client(
+        &self,
+        file: Option<&Path>,
+        name: &str,
+        env: &mut Env,
+    ) -> Result<Server, CliError> {
         let servers = named_servers(file, env)?;
         let entry = clients::find(&servers, name, Some(&env.cwd))?;
-        let inputs = self.inputs.iter().map(|input| split_pair(input, '=', "--input", "api_key=VALUE"));
+        let inputs =
+            self.inputs.iter().map(|input| split_pair(input, '=', "--input", "api_key=VALUE"));
         let inputs = inputs.collect::<Result<std::collections::BTreeMap<_, _>, _>>()?;
         let home = env.home();
         let surroundings = Surroundings {
@@ -134,7 +141,12 @@ impl ServerArgs {
             read: &|path| std::fs::read_to_string(path).map_err(|error| error.to_string()),
         };
         let resolved = clients::resolve(entry, &surroundings)?;
-        let mut talk = format!("using `{}` from {}: {}\n", visible(name, 80), entry.origin(), visible(&resolved.server.to_string(), 200));
+        let mut talk = format!(
+            "using `{}` from {}: {}\n",
+            visible(name, 80),
+            entry.origin(),
+            visible(&resolved.server.to_string(), 200)
+        );
         for warning in &resolved.warnings {
             talk.push_str(&format!("warning: {}\n", visible(&warning.to_string(), 300)));
         }
@@ -158,7 +170,8 @@ fn refuse_unbuilt(server: &Server) -> Result<(), CliError> {
 fn named_servers(file: Option<&Path>, env: &Env) -> Result<Vec<NamedServer>, CliError> {
     if let Some(file) = file {
         let path = env.cwd.join(file);
-        let text = std::fs::read_to_string(&path).map_err(|source| CliError::Read { path: path.clone(), source })?;
+        let text = std::fs::read_to_string(&path)
+            .map_err(|source| CliError::Read { path: path.clone(), source })?;
         return Ok(clients::parse(&path, &text)?);
     }
     let mut servers = Vec::new();
@@ -181,12 +194,27 @@ fn named_servers(file: Option<&Path>, env: &Env) -> Result<Vec<NamedServer>, Cli
 
 fn split_words(line: &str) -> Result<Vec<String>, CliError> {
     let words = shlex::split(line).filter(|words| !words.is_empty());
-    words.ok_or_else(|| CliError::usage(format!("`{line}` is not a command line"), "close every quote, as in --server \"python -m my_mcp\""))
+    words.ok_or_else(|| {
+        CliError::usage(
+            format!("`{line}` is not a command line"),
+            "close every quote, as in --server \"python -m my_mcp\"",
+        )
+    })
 }
 
-fn split_pair(text: &str, separator: char, flag: &str, example: &str) -> Result<(String, String), CliError> {
+fn split_pair(
+    text: &str,
+    separator: char,
+    flag: &str,
+    example: &str,
+) -> Result<(String, String), CliError> {
     match text.split_once(separator) {
-        Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.trim().to_owned())),
-        _ => Err(CliError::usage(format!("{flag} `{text}` has no `{separator}`"), format!("write it like {flag} \"{example}\""))),
+        Some((name, value)) if !name.trim().is_empty() => {
+            Ok((name.trim().to_owned(), value.trim().to_owned()))
+        }
+        _ => Err(CliError::usage(
+            format!("{flag} `{text}` has no `{separator}`"),
+            format!("write it like {flag} \"{example}\""),
+        )),
     }
 }

@@ -78,7 +78,10 @@ pub(crate) fn is_deceptive(c: char) -> bool {
 pub fn markdown(text: &str, limit: usize) -> String {
     let mut safe = String::new();
     for c in visible(text, limit).chars() {
-        if matches!(c, '|' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '!' | '#' | '\\' | '&' | '~' | '$') {
+        if matches!(
+            c,
+            '|' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '!' | '#' | '\\' | '&' | '~' | '$'
+        ) {
             safe.push('\\');
         }
         safe.push(c);

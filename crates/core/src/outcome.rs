@@ -75,7 +75,11 @@ impl ErrorCategory {
     pub const fn was_answered(self) -> bool {
         matches!(
             self,
-            Self::Hang | Self::ServerError | Self::ProtocolError | Self::ToolError | Self::Malformed
+            Self::Hang
+                | Self::ServerError
+                | Self::ProtocolError
+                | Self::ToolError
+                | Self::Malformed
         )
     }
 

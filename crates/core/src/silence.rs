@@ -85,7 +85,11 @@ impl Evidence {
                 format!("`{}` was answered after {}", self.control_method, format_latency(after))
             }
             ControlReply::Silent(waited) => {
-                format!("`{}` was not answered for {} either", self.control_method, format_latency(waited))
+                format!(
+                    "`{}` was not answered for {} either",
+                    self.control_method,
+                    format_latency(waited)
+                )
             }
             ControlReply::NotSent => format!("`{}` could not be sent", self.control_method),
         }];
@@ -149,7 +153,10 @@ mod tests {
         let mut stopped = evidence(SILENT);
         stopped.process.as_mut().unwrap().stopped = true;
         assert_eq!(stopped.diagnosis(), Diagnosis::Stopped);
-        assert_eq!(Evidence { process: None, ..evidence(ControlReply::NotSent) }.diagnosis(), Diagnosis::Unclear);
+        assert_eq!(
+            Evidence { process: None, ..evidence(ControlReply::NotSent) }.diagnosis(),
+            Diagnosis::Unclear
+        );
     }
 
     #[test]

@@ -131,7 +131,11 @@ impl Note {
             self.examples.remove(known);
             self.times.remove(known);
         }
-        let earlier = self.times.iter().zip(&self.examples).filter(|known| (*known.0, known.1.as_str()) < (at, example));
+        let earlier = self
+            .times
+            .iter()
+            .zip(&self.examples)
+            .filter(|known| (*known.0, known.1.as_str()) < (at, example));
         let place = earlier.count();
         if place < EXAMPLES {
             self.examples.insert(place, example.to_owned());
@@ -150,7 +154,17 @@ impl Note {
 }
 
 /// One second of the load.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    serde::Serialize,
+    serde::Deserialize,
+    schemars::JsonSchema,
+)]
 pub struct Second {
     /// Calls that ended well in it.
     pub ok: u64,
@@ -248,7 +262,9 @@ impl Tally {
             }
             Event::Hang { .. } | Event::Deadlock { .. } => {}
             Event::Process(sample) => self.samples.push(*sample),
-            Event::Scenario { at, name, detail, took } => self.observe_note(*at, name, detail, *took),
+            Event::Scenario { at, name, detail, took } => {
+                self.observe_note(*at, name, detail, *took)
+            }
         }
     }
 
@@ -285,7 +301,12 @@ impl Tally {
     }
 
     /// Books the time of a call that has ended.
-    fn observe_end(&mut self, call: &Call<'_>, at: Duration, failed: Option<ErrorCategory>) -> &mut ToolTally {
+    fn observe_end(
+        &mut self,
+        call: &Call<'_>,
+        at: Duration,
+        failed: Option<ErrorCategory>,
+    ) -> &mut ToolTally {
         let response = at.saturating_sub(call.intended);
         histogram::record(&mut self.latency, response);
         histogram::record(&mut self.service, at.saturating_sub(call.started));
@@ -436,9 +457,11 @@ mod tests {
         let (call, at) = (call.clone(), Duration::from_millis(at));
         match category {
             None => Event::Response { call, at, result: b"{}".as_slice().into() },
-            Some(category) => {
-                Event::Error { call, at, failure: Failure { category, message: "x".into(), code: None } }
-            }
+            Some(category) => Event::Error {
+                call,
+                at,
+                failure: Failure { category, message: "x".into(), code: None },
+            },
         }
     }
 
@@ -476,9 +499,11 @@ mod tests {
 
     #[test]
     fn examples_are_the_earliest_however_the_notes_arrive() {
-        let note = |at: u64, text: &str| Event::note(Duration::from_millis(at), "n", text.to_owned());
+        let note =
+            |at: u64, text: &str| Event::note(Duration::from_millis(at), "n", text.to_owned());
         let one: Vec<_> = (0..8).map(|n| note(n * 10, &format!("one {n}"))).collect();
-        let other: Vec<_> = (0..8).map(|n| note(n * 10 + 5, if n % 2 == 0 { "again" } else { "one 7" })).collect();
+        let other: Vec<_> =
+            (0..8).map(|n| note(n * 10 + 5, if n % 2 == 0 { "again" } else { "one 7" })).collect();
         let fold = |events: &[&[Event<'_>]]| {
             let mut tally = Tally::default();
             events.iter().flat_map(|events| events.iter()).for_each(|event| tally.observe(event));

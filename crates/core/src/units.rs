@@ -115,9 +115,14 @@ pub fn format_duration(duration: Duration) -> String {
     }
     let mut left = duration.as_nanos();
     let mut text = String::new();
-    for (unit, size) in
-        [("h", 3_600_000_000_000), ("m", 60_000_000_000), ("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)]
-    {
+    for (unit, size) in [
+        ("h", 3_600_000_000_000),
+        ("m", 60_000_000_000),
+        ("s", 1_000_000_000),
+        ("ms", 1_000_000),
+        ("us", 1_000),
+        ("ns", 1),
+    ] {
         if left >= size {
             let _ = write!(text, "{}{unit}", left / size);
             left %= size;
@@ -204,7 +209,14 @@ mod tests {
 
     #[test]
     fn reads_what_the_seed_writes() {
-        for (text, millis) in [("60s", 60_000), ("500ms", 500), ("1m30s", 90_000), ("1.5s", 1_500), ("2h", 7_200_000), ("0", 0)] {
+        for (text, millis) in [
+            ("60s", 60_000),
+            ("500ms", 500),
+            ("1m30s", 90_000),
+            ("1.5s", 1_500),
+            ("2h", 7_200_000),
+            ("0", 0),
+        ] {
             assert_eq!(parse_duration(text), Ok(Duration::from_millis(millis)), "{text}");
         }
         assert_eq!(parse_size("10KB"), Ok(10_000));

@@ -35,12 +35,16 @@ fn main() -> io::Result<()> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words.as_slice() {
         ["http", port] => on_one_thread(serve_http(number(port)?, "")),
-        ["http", port, "session"] => on_one_thread(serve_http(number(port)?, "Mcp-Session-Id: bench\r\n")),
+        ["http", port, "session"] => {
+            on_one_thread(serve_http(number(port)?, "Mcp-Session-Id: bench\r\n"))
+        }
         ["stdio"] => serve_stdio(),
         ["pump", count, in_flight, "--", command @ ..] if !command.is_empty() => {
             on_one_thread(pump(number(count)?, number(in_flight)?, command))
         }
-        _ => Err(Error::other("use: bench_echo http PORT [session] | stdio | pump N INFLIGHT -- COMMAND")),
+        _ => Err(Error::other(
+            "use: bench_echo http PORT [session] | stdio | pump N INFLIGHT -- COMMAND",
+        )),
     }
 }
 
@@ -184,14 +188,20 @@ fn read_head(bytes: &[u8]) -> Option<(usize, usize)> {
         const NAME: &[u8] = b"content-length:";
         if line.len() > NAME.len() && line[..NAME.len()].eq_ignore_ascii_case(NAME) {
             let digits = line[NAME.len()..].trim_ascii_start();
-            length = digits.iter().fold(0, |sum, digit| sum * 10 + usize::from(digit.wrapping_sub(b'0')));
+            length = digits
+                .iter()
+                .fold(0, |sum, digit| sum * 10 + usize::from(digit.wrapping_sub(b'0')));
         }
     }
 }
 
 fn answer_request(request: &[u8], body: &[u8], session_line: &str, out: &mut Vec<u8>) {
     if !request.starts_with(b"POST ") {
-        let status = if request.starts_with(b"DELETE ") { "204 No Content" } else { "405 Method Not Allowed" };
+        let status = if request.starts_with(b"DELETE ") {
+            "204 No Content"
+        } else {
+            "405 Method Not Allowed"
+        };
         let length = if request.starts_with(b"DELETE ") { "" } else { "Content-Length: 0\r\n" };
         out.extend_from_slice(format!("HTTP/1.1 {status}\r\n{length}\r\n").as_bytes());
         return;
@@ -262,11 +272,16 @@ struct Pump {
 }
 
 async fn pump(count: u64, in_flight: usize, command: &[&str]) -> io::Result<()> {
-    let mut child = Command::new(command[0]).args(&command[1..]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let mut child = Command::new(command[0])
+        .args(&command[1..])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()?;
     let pipes = child.stdin.take().zip(child.stdout.take());
     let (stdin, stdout) = pipes.ok_or_else(|| Error::other("the pipes are missing"))?;
     let requests = REQUEST.repeat(in_flight);
-    let mut pump = Pump { stdin, stdout, unsent: requests.len(), requests, buffer: vec![0; READ_SIZE] };
+    let mut pump =
+        Pump { stdin, stdout, unsent: requests.len(), requests, buffer: vec![0; READ_SIZE] };
     let started = Instant::now();
     let mut answered = 0;
     while answered < count {

@@ -151,7 +151,12 @@ pub(crate) fn server_info(server: &Server, hello: &Hello, listing: &ToolListing)
 }
 
 /// What the report needs besides the tally.
-pub(crate) fn run_info(blueprint: &Blueprint, identity: &Identity, conducted: &Conducted, trace_path: std::path::PathBuf) -> RunInfo {
+pub(crate) fn run_info(
+    blueprint: &Blueprint,
+    identity: &Identity,
+    conducted: &Conducted,
+    trace_path: std::path::PathBuf,
+) -> RunInfo {
     RunInfo {
         run_id: identity.run_id.clone(),
         started_at: identity.started_at,

@@ -120,7 +120,8 @@ impl Context {
 
     /// Opens a session and keeps its process in view.
     pub(crate) async fn open(&self, index: u32) -> Result<(Session, Hello), OpenError> {
-        let opened = Session::open(&self.blueprint.target, &self.options(index), self.revision).await?;
+        let opened =
+            Session::open(&self.blueprint.target, &self.options(index), self.revision).await?;
         if let Some(pid) = opened.0.pid() {
             self.blueprint.pids.add(pid);
         }
@@ -140,7 +141,9 @@ impl Context {
         use mcp_loadtest_core::scenario::ScenarioKind;
         let thresholds = &self.blueprint.thresholds;
         let (hang, grace) = match self.blueprint.scenario.kind {
-            ScenarioKind::DeadlockProbe { hang_threshold, grace_period, .. } => (hang_threshold, grace_period),
+            ScenarioKind::DeadlockProbe { hang_threshold, grace_period, .. } => {
+                (hang_threshold, grace_period)
+            }
             _ => (thresholds.hang_timeout, thresholds.grace_period),
         };
         Deadlines { hang, grace, timeout: self.blueprint.scenario.timeout.unwrap_or(Duration::MAX) }

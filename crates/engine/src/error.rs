@@ -64,7 +64,9 @@ impl Hint for RunError {
                     None => format!("it has {}", known.join(", ")),
                 })
             }
-            Self::NoTool => Some("name one with `--tool`, or allow any with `--allow-destructive`".into()),
+            Self::NoTool => {
+                Some("name one with `--tool`, or allow any with `--allow-destructive`".into())
+            }
             Self::Arguments { .. } => Some("give them with `--args '{…}'`".into()),
             Self::Config(error) => error.hint(),
             Self::Output { .. } => Some("choose another directory with `--output-dir`".into()),

@@ -39,7 +39,12 @@ pub(crate) struct Lane {
 }
 
 impl Lane {
-    pub(crate) fn new(context: Rc<Context>, plan: Arc<Plan>, session: Session, stream: u64) -> Self {
+    pub(crate) fn new(
+        context: Rc<Context>,
+        plan: Arc<Plan>,
+        session: Session,
+        stream: u64,
+    ) -> Self {
         let dice = context.blueprint.scenario.seed.dice(CHOICE + stream);
         let index = session.index();
         let calls = plan.prepare(&session);
@@ -72,7 +77,9 @@ impl Lane {
 
     /// The open session; a dead one is replaced first. `None`: there is no use in going on.
     async fn opened(&self) -> Option<Rc<Opened>> {
-        if let Some(opened) = self.opened.borrow().as_ref().filter(|opened| opened.session.broken().is_none()) {
+        if let Some(opened) =
+            self.opened.borrow().as_ref().filter(|opened| opened.session.broken().is_none())
+        {
             return Some(opened.clone());
         }
         let _one_at_a_time = self.reopening.lock().await;
@@ -91,7 +98,8 @@ impl Lane {
             self.context.close(dead.session.clone()).await;
         }
         if self.fruitless.get() >= MOST_FRUITLESS_STARTS {
-            self.context.note(note::ABORTED, "the server ends again and again before it answers a call");
+            self.context
+                .note(note::ABORTED, "the server ends again and again before it answers a call");
             return None;
         }
         self.fruitless.set(self.fruitless.get() + 1);
@@ -103,7 +111,8 @@ impl Lane {
                 Some(opened)
             }
             Err(error) => {
-                self.context.note(note::ABORTED, format!("the server could not be started again: {error}"));
+                self.context
+                    .note(note::ABORTED, format!("the server could not be started again: {error}"));
                 None
             }
         }

@@ -46,9 +46,10 @@ impl Plan {
 
     /// The calls as a session sends them.
     pub(crate) fn prepare(&self, session: &Session) -> Prepares {
-        let prepared = self.calls.iter().map(|call| {
-            session.prepare_tool_call(&call.tool, &call.arguments, &call.schema)
-        });
+        let prepared = self
+            .calls
+            .iter()
+            .map(|call| session.prepare_tool_call(&call.tool, &call.arguments, &call.schema));
         let mut sum = 0.0;
         let bounds = self.calls.iter().map(|call| {
             sum += call.weight;
@@ -66,7 +67,12 @@ pub(crate) const CHOICE: u64 = 1 << 32;
 /// Whether a tool may be called without being asked for.
 pub(crate) fn danger_of(tool: &Tool) -> Danger {
     let annotations = tool.annotations.as_ref().unwrap_or(&Value::Null);
-    danger(&tool.name, tool.description.as_deref().unwrap_or_default(), annotations, &tool.input_schema)
+    danger(
+        &tool.name,
+        tool.description.as_deref().unwrap_or_default(),
+        annotations,
+        &tool.input_schema,
+    )
 }
 
 /// The first tool that may be called unasked.
@@ -76,14 +82,20 @@ fn safest(tools: &[Tool]) -> Result<&Tool, RunError> {
 }
 
 fn planned(call: &ToolCall, tools: &[Tool], dice: &mut Dice) -> Result<PlannedCall, RunError> {
-    let tool = tools.iter().find(|tool| tool.name == call.name).ok_or_else(|| RunError::UnknownTool {
-        name: call.name.clone(),
-        known: tools.iter().map(|tool| tool.name.clone()).collect(),
-    })?;
+    let tool =
+        tools.iter().find(|tool| tool.name == call.name).ok_or_else(|| RunError::UnknownTool {
+            name: call.name.clone(),
+            known: tools.iter().map(|tool| tool.name.clone()).collect(),
+        })?;
     let given = call.args.as_object().is_some_and(|args| !args.is_empty());
-    let needed = tool.input_schema["required"].as_array().is_some_and(|required| !required.is_empty());
+    let needed =
+        tool.input_schema["required"].as_array().is_some_and(|required| !required.is_empty());
     let generated = needed && !given;
-    let arguments = if generated { generated_arguments(tool, dice, &Budget::default())? } else { call.args.clone() };
+    let arguments = if generated {
+        generated_arguments(tool, dice, &Budget::default())?
+    } else {
+        call.args.clone()
+    };
     Ok(PlannedCall {
         tool: call.name.clone(),
         arguments,
@@ -94,7 +106,11 @@ fn planned(call: &ToolCall, tools: &[Tool], dice: &mut Dice) -> Result<PlannedCa
 }
 
 /// Arguments that satisfy the tool's schema.
-pub(crate) fn generated_arguments(tool: &Tool, dice: &mut Dice, budget: &Budget) -> Result<Value, RunError> {
+pub(crate) fn generated_arguments(
+    tool: &Tool,
+    dice: &mut Dice,
+    budget: &Budget,
+) -> Result<Value, RunError> {
     generate::arguments(&tool.input_schema, dice, budget)
         .map_err(|why| RunError::Arguments { tool: tool.name.clone(), why: why.to_string() })
 }
@@ -124,7 +140,13 @@ mod tests {
     use serde_json::json;
 
     fn tool(name: &str, schema: Value) -> Tool {
-        Tool { name: name.into(), description: None, input_schema: schema, output_schema: None, annotations: None }
+        Tool {
+            name: name.into(),
+            description: None,
+            input_schema: schema,
+            output_schema: None,
+            annotations: None,
+        }
     }
 
     #[test]
@@ -137,7 +159,8 @@ mod tests {
 
     #[test]
     fn arguments_are_made_up_only_where_they_are_needed_and_missing() {
-        let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
+        let schema =
+            json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
         let tools = [tool("add", schema), tool("list", json!({"type": "object"}))];
         let scenario: Scenario = Scenario::sustained().tool("add").into();
         let plan = Plan::make(&scenario, &tools).unwrap();

@@ -43,7 +43,9 @@ pub enum ToolVerdict {
     ToolError,
     /// It answered with a JSON-RPC error.
     Refused,
-    /// It did not answer in time.
+    /// It answered, but only after the hang threshold: some tools are meant to take their time.
+    Slow,
+    /// It did not answer at all.
     Hung,
     /// The server died of it.
     Crashed,
@@ -188,7 +190,11 @@ impl Probe {
         let options = Options {
             startup_timeout: self.server.startup_timeout,
             shutdown_timeout: self.server.shutdown_timeout,
-            strictness: if self.strict_protocol { ProtocolStrictness::Fail } else { ProtocolStrictness::Warn },
+            strictness: if self.strict_protocol {
+                ProtocolStrictness::Fail
+            } else {
+                ProtocolStrictness::Warn
+            },
             shortest_deadline: self.hang_timeout,
             ..Options::new(recorder.clone(), Clock::start())
         };
@@ -241,7 +247,8 @@ impl Probe {
             Err(error) => return skipped(&tool.name, error.to_string()),
         };
         let prepared = session.prepare_tool_call(&tool.name, &arguments, &tool.input_schema);
-        let deadlines = Deadlines { hang: self.hang_timeout, grace: self.grace_period, timeout: Duration::MAX };
+        let deadlines =
+            Deadlines { hang: self.hang_timeout, grace: self.grace_period, timeout: Duration::MAX };
         let how = How { phase: Phase::Load, intended: None, deadlines, keep_body: false };
         let reply = session.call(&prepared, how).await;
         ToolProbe {
@@ -260,7 +267,7 @@ impl Probe {
         generated_arguments(tool, &mut self.seed.dice(number), &budget)
     }
 
-    /// The findings of a run, without those that made-up arguments alone can cause.
+    /// The findings of a run, without those that made-up arguments or a slow tool alone can cause.
     fn findings(&self, recorder: &Recorder, tools: &[ToolProbe]) -> Vec<Finding> {
         let identity = Identity::new();
         let info = RunInfo {
@@ -275,7 +282,7 @@ impl Probe {
         let called = tools.iter().any(|tool| tool.verdict != ToolVerdict::Skipped);
         let mut findings = analysis::judge(&recorder.finish(), &info);
         findings.retain(|finding| match finding.id.as_str() {
-            "errors" | "no_success" => false,
+            "errors" | "no_success" | "slow_calls" => false,
             "nothing_measured" => called,
             _ => true,
         });
@@ -284,7 +291,13 @@ impl Probe {
 }
 
 fn skipped(name: &str, reason: String) -> ToolProbe {
-    ToolProbe { name: name.to_owned(), verdict: ToolVerdict::Skipped, arguments: None, took_ms: None, reason }
+    ToolProbe {
+        name: name.to_owned(),
+        verdict: ToolVerdict::Skipped,
+        arguments: None,
+        took_ms: None,
+        reason,
+    }
 }
 
 fn verdict(reply: &Reply) -> ToolVerdict {
@@ -293,7 +306,8 @@ fn verdict(reply: &Reply) -> ToolVerdict {
         Outcome::Failed(category) => match category {
             ErrorCategory::ToolError => ToolVerdict::ToolError,
             ErrorCategory::ServerError | ErrorCategory::ProtocolError => ToolVerdict::Refused,
-            ErrorCategory::Hang | ErrorCategory::Deadlock | ErrorCategory::Timeout => ToolVerdict::Hung,
+            ErrorCategory::Hang => ToolVerdict::Slow,
+            ErrorCategory::Deadlock | ErrorCategory::Timeout => ToolVerdict::Hung,
             ErrorCategory::Crash | ErrorCategory::Disconnected => ToolVerdict::Crashed,
             ErrorCategory::Malformed => ToolVerdict::Malformed,
             ErrorCategory::Cancelled => ToolVerdict::Skipped,

@@ -56,7 +56,10 @@ pub(crate) struct Recorder {
 impl Recorder {
     pub(crate) fn new(trace: Option<TraceSender>, progress: Arc<Progress>) -> Self {
         let trace = trace.map(|sender| (sender, Vec::with_capacity(BUFFER + 4096)));
-        Self { inside: RefCell::new(Inside { tally: Tally::default(), trace, told: Told::default() }), progress }
+        Self {
+            inside: RefCell::new(Inside { tally: Tally::default(), trace, told: Told::default() }),
+            progress,
+        }
     }
 
     /// Sends what has gathered on its way and tells how far the run is.
@@ -64,8 +67,14 @@ impl Recorder {
         let mut inside = self.inside.borrow_mut();
         inside.flush_trace();
         let counts = &inside.tally.counts;
-        let now = Told { issued: counts.issued, ok: counts.ok, errors: counts.errors(), hangs: inside.tally.hang_count };
-        let add = |to: &AtomicU64, now: u64, before: u64| to.fetch_add(now - before, Ordering::Relaxed);
+        let now = Told {
+            issued: counts.issued,
+            ok: counts.ok,
+            errors: counts.errors(),
+            hangs: inside.tally.hang_count,
+        };
+        let add =
+            |to: &AtomicU64, now: u64, before: u64| to.fetch_add(now - before, Ordering::Relaxed);
         add(&self.progress.issued, now.issued, inside.told.issued);
         add(&self.progress.ok, now.ok, inside.told.ok);
         add(&self.progress.errors, now.errors, inside.told.errors);

@@ -140,7 +140,10 @@ impl Run {
             Some(parent) => Some(RunDir::create(parent, &identity, &self.config())?),
             None => None,
         };
-        let trace_path = dir.as_ref().map(|dir| dir.file(file::TRACE)).filter(|_| self.output.trace == Trace::Full);
+        let trace_path = dir
+            .as_ref()
+            .map(|dir| dir.file(file::TRACE))
+            .filter(|_| self.output.trace == Trace::Full);
         let writer = match &trace_path {
             Some(path) => {
                 let started = TraceWriter::start(path);
@@ -158,7 +161,8 @@ impl Run {
         if let Some(dir) = &dir {
             dir.write_report(&report, &self.output.formats)?;
         }
-        written.map_err(|source| RunError::Output { path: trace_path.unwrap_or_default(), source })?;
+        written
+            .map_err(|source| RunError::Output { path: trace_path.unwrap_or_default(), source })?;
         Ok(report)
     }
 
@@ -168,14 +172,22 @@ impl Run {
         config
     }
 
-    fn blueprint(&self, dir: Option<&RunDir>, writer: Option<&TraceWriter>) -> Result<Blueprint, RunError> {
+    fn blueprint(
+        &self,
+        dir: Option<&RunDir>,
+        writer: Option<&TraceWriter>,
+    ) -> Result<Blueprint, RunError> {
         let tee = if self.tee_stderr { TeeStderr::On } else { TeeStderr::Off };
         Ok(Blueprint {
             server: self.server.clone(),
             scenario: self.scenario.clone(),
             thresholds: self.thresholds.clone(),
             target: target(&self.server, tee)?,
-            strictness: if self.strict_protocol { ProtocolStrictness::Fail } else { ProtocolStrictness::Warn },
+            strictness: if self.strict_protocol {
+                ProtocolStrictness::Fail
+            } else {
+                ProtocolStrictness::Warn
+            },
             threads: self.threads,
             clock: Clock::start(),
             stop: self.stop.clone(),

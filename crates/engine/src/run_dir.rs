@@ -31,7 +31,11 @@ pub(crate) struct RunDir {
 
 impl RunDir {
     /// Makes `<parent>/<time>-<id>/` with the configuration and empty logs.
-    pub(crate) fn create(parent: &Path, identity: &Identity, config: &Config) -> Result<Self, RunError> {
+    pub(crate) fn create(
+        parent: &Path,
+        identity: &Identity,
+        config: &Config,
+    ) -> Result<Self, RunError> {
         let path = parent.join(name(identity.started_at, &identity.run_id));
         let failed = |source: io::Error| RunError::Output { path: path.clone(), source };
         fs::create_dir_all(parent).map_err(failed)?;
@@ -68,7 +72,8 @@ impl RunDir {
         }
         // Gates read the summary, so it is written whatever the formats are.
         let summary = summary::summary(report, Some(&self.path));
-        let text = serde_json::to_string_pretty(&summary).map_err(|error| RunError::Internal(error.to_string()))?;
+        let text = serde_json::to_string_pretty(&summary)
+            .map_err(|error| RunError::Internal(error.to_string()))?;
         self.write(file::SUMMARY, text + "\n")
     }
 }
@@ -81,7 +86,9 @@ fn masked(config: &Config) -> Config {
     }
     let secret = |key: &str| {
         let key = key.to_ascii_uppercase();
-        ["TOKEN", "KEY", "SECRET", "PASSWORD", "CREDENTIAL", "AUTH"].iter().any(|word| key.contains(word))
+        ["TOKEN", "KEY", "SECRET", "PASSWORD", "CREDENTIAL", "AUTH"]
+            .iter()
+            .any(|word| key.contains(word))
     };
     for (key, value) in &mut config.server.env {
         if secret(key) {

@@ -10,8 +10,9 @@ use std::{
 
 use mcp_loadtest_core::{
     config::{Config, ConfigError},
-    event::Event,
+    event::{Call, Event, Failure, Phase, note},
     hint::Hint,
+    outcome::ErrorCategory,
     report::{self, Report, RunInfo, ServerInfo, json},
     tally::Tally,
     trace::{self, TraceError},
@@ -93,16 +94,18 @@ impl SavedRun {
         &self.dir
     }
 
-    /// Whether the run came to its end.
+    /// Whether the run came to its end. The summary is written last, whatever the formats are.
     pub fn is_complete(&self) -> bool {
-        self.dir.join(file::METRICS).is_file()
+        self.dir.join(file::SUMMARY).is_file()
     }
 
     /// The report as it was written, or, for a run that was cut short, judged from its trace.
     pub fn report(&self) -> Result<Report, SavedError> {
         let path = self.dir.join(file::METRICS);
         match std::fs::read_to_string(&path) {
-            Ok(text) => json::read(&text).map_err(|why| SavedError::Metrics { path, why: why.to_string() }),
+            Ok(text) => {
+                json::read(&text).map_err(|why| SavedError::Metrics { path, why: why.to_string() })
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => self.report_from_trace(),
             Err(source) => Err(SavedError::Read { path, source }),
         }
@@ -126,7 +129,8 @@ impl SavedRun {
 
     fn config(&self) -> Result<Config, SavedError> {
         let path = self.dir.join(file::CONFIG);
-        let text = std::fs::read_to_string(&path).map_err(|source| SavedError::Read { path: path.clone(), source })?;
+        let text = std::fs::read_to_string(&path)
+            .map_err(|source| SavedError::Read { path: path.clone(), source })?;
         Ok(Config::parse(&text, &path.display().to_string())?)
     }
 
@@ -177,7 +181,7 @@ struct Fold {
     workers: BTreeMap<u16, Tally>,
     started: Started,
     server_info: ServerInfo,
-    last: Duration,
+    finished: Option<Duration>,
 }
 
 impl Fold {
@@ -201,18 +205,63 @@ impl Fold {
         match name {
             RUN_STARTED => self.started = serde_json::from_str(detail).unwrap_or_default(),
             SERVER_INFO => self.server_info = serde_json::from_str(detail).unwrap_or_default(),
-            RUN_FINISHED => self.last = at,
+            RUN_FINISHED => self.finished = Some(at),
             _ => {}
         }
     }
 
     fn finish(self) -> Replay {
         let mut tally = Tally::default();
-        for (_, worker) in self.workers {
+        for (_, mut worker) in self.workers {
+            if self.finished.is_none() {
+                withdraw_open_calls(&mut worker);
+            }
             tally.merge(worker);
         }
         // A run that was cut short lasted until the last thing that is known of it.
-        let last = if self.last.is_zero() { tally.last_end } else { self.last };
+        let last = self.finished.unwrap_or(tally.last_end);
+        if self.finished.is_none() {
+            observe_unwritten(
+                &mut tally,
+                &Event::note(last, note::INTERRUPTED, "the trace ends before the run did"),
+            );
+        }
         Replay { tally, started: self.started, server_info: self.server_info, last }
     }
+}
+
+/// Calls that were in flight when we were killed have no end in the trace. They were withdrawn, as
+/// those of a run that is interrupted gently.
+fn withdraw_open_calls(tally: &mut Tally) {
+    let open = tally.tools.iter().map(|tool| {
+        let ended = tool.counts.ok + tool.counts.errors() + tool.counts.dropped;
+        (tool.name.clone(), tool.counts.issued.saturating_sub(ended))
+    });
+    for (tool, count) in open.collect::<Vec<_>>() {
+        let at = tally.last_end;
+        let call = Call {
+            request_id: 0,
+            session: 0,
+            worker: 0,
+            phase: Phase::Load,
+            method: "".into(),
+            tool: Some(tool.into()),
+            intended: at,
+            started: at,
+        };
+        let failure = Failure {
+            category: ErrorCategory::Cancelled,
+            message: "the run was cut short".into(),
+            code: None,
+        };
+        let withdrawn = Event::Error { call, at, failure };
+        (0..count).for_each(|_| observe_unwritten(tally, &withdrawn));
+    }
+}
+
+/// Folds in what is not in the trace, so that its lines are still counted right.
+fn observe_unwritten(tally: &mut Tally, event: &Event<'_>) {
+    let lines = tally.events;
+    tally.observe(event);
+    tally.events = lines;
 }

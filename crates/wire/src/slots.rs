@@ -191,7 +191,10 @@ impl Slots {
         if self.waiting != 1 {
             return None;
         }
-        self.ring.iter().find(|slot| matches!(slot.state, State::Waiting { .. })).map(|slot| slot.id)
+        self.ring
+            .iter()
+            .find(|slot| matches!(slot.state, State::Waiting { .. }))
+            .map(|slot| slot.id)
     }
 
     /// Ends a call and wakes its caller.
@@ -266,7 +269,8 @@ impl Slots {
 
     /// Since when a call that still waits has been overdue.
     pub(crate) fn overdue_since(&self) -> Option<Duration> {
-        let overdue = self.ring.iter().filter(|slot| matches!(slot.state, State::Waiting { overdue: true }));
+        let overdue =
+            self.ring.iter().filter(|slot| matches!(slot.state, State::Waiting { overdue: true }));
         overdue.map(|slot| slot.started.saturating_add(slot.deadlines.hang)).min()
     }
 

@@ -9,7 +9,9 @@ use crate::{args::Cli, env::Env, error::CliError};
 
 /// Arguments of `completions`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  mcp-loadtest completions bash > ~/.local/share/bash-completion/completions/mcp-loadtest")]
+#[command(
+    after_help = "Example:\n  mcp-loadtest completions bash > ~/.local/share/bash-completion/completions/mcp-loadtest"
+)]
 pub(crate) struct CompletionsArgs {
     /// Which shell.
     #[arg(value_enum, required_unless_present = "explain")]
@@ -22,7 +24,10 @@ pub(crate) struct CompletionsArgs {
 /// Runs `completions`.
 pub(crate) fn run(args: &CompletionsArgs, env: &mut Env) -> Result<Exit, CliError> {
     let Some(shell) = args.shell.filter(|_| !args.explain) else {
-        return Ok(explain(env, "Prints a completion script; put it where your shell looks for such scripts."));
+        return Ok(explain(
+            env,
+            "Prints a completion script; put it where your shell looks for such scripts.",
+        ));
     };
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "mcp-loadtest", &mut script);

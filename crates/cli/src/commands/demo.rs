@@ -44,7 +44,11 @@ pub(crate) fn run(args: &DemoArgs, env: &mut Env) -> Result<Exit, CliError> {
     if args.explain {
         return Ok(explain(env, EXPLANATION));
     }
-    talk(args, env, "1. A server that answers `initialize` and `tools/list`, and hangs at the first call:\n\n");
+    talk(
+        args,
+        env,
+        "1. A server that answers `initialize` and `tools/list`, and hangs at the first call:\n\n",
+    );
     let broken = part(args, env, "lazy-init-deadlock", ScenarioName::DeadlockProbe)?;
     show(args, &broken, env);
     talk(args, env, "\n2. The same server without the bug, under load:\n\n");
@@ -75,13 +79,19 @@ fn show(args: &DemoArgs, report: &Report, env: &mut Env) {
     }
 }
 
-fn part(args: &DemoArgs, env: &mut Env, fault: &str, scenario: ScenarioName) -> Result<Report, CliError> {
+fn part(
+    args: &DemoArgs,
+    env: &mut Env,
+    fault: &str,
+    scenario: ScenarioName,
+) -> Result<Report, CliError> {
     let program = env.program.to_string_lossy().into_owned();
     let server: Server = Server::stdio(program).args(["mock", "--fault", fault]).into();
     let mut config = Config::default();
     config.scenario.name = Some(scenario);
     config.scenario.tool = Some("echo".into());
-    config.scenario.args = Some(mcp_loadtest_core::config::Arguments(serde_json::json!({ "text": "hello" })));
+    config.scenario.args =
+        Some(mcp_loadtest_core::config::Arguments(serde_json::json!({ "text": "hello" })));
     if scenario == ScenarioName::DeadlockProbe {
         config.scenario.hang_threshold = Some(Duration::from_millis(500));
         config.scenario.grace_period = Some(Duration::from_millis(1500));

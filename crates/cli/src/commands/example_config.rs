@@ -8,7 +8,9 @@ use crate::{env::Env, error::CliError};
 
 /// Arguments of `example-config`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  mcp-loadtest example-config > bench.toml && mcp-loadtest run --config bench.toml")]
+#[command(
+    after_help = "Example:\n  mcp-loadtest example-config > bench.toml && mcp-loadtest run --config bench.toml"
+)]
 pub(crate) struct ExampleConfigArgs {
     /// Print what it is for and exit.
     #[arg(long)]

@@ -33,7 +33,13 @@ pub(crate) fn run(args: &ListScenariosArgs, env: &mut Env) -> Result<Exit, CliEr
         return Ok(Exit::Pass);
     }
     for entry in SCENARIOS {
-        env.out(&format!("{:<16} {}\n{:<16} finds: {}\n", entry.name.as_str(), entry.summary, "", entry.detects));
+        env.out(&format!(
+            "{:<16} {}\n{:<16} finds: {}\n",
+            entry.name.as_str(),
+            entry.summary,
+            "",
+            entry.detects
+        ));
     }
     env.out(&format!("\nnot built yet: {}\n", PLANNED.join(", ")));
     Ok(Exit::Pass)

@@ -10,7 +10,9 @@ use crate::{args::Cli, env::Env, error::CliError};
 
 /// Arguments of `man`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  mcp-loadtest man | man -l -\n  mcp-loadtest man --dir /usr/local/share/man/man1")]
+#[command(
+    after_help = "Examples:\n  mcp-loadtest man | man -l -\n  mcp-loadtest man --dir /usr/local/share/man/man1"
+)]
 pub(crate) struct ManArgs {
     /// Write a page per command into this directory instead of printing the main page.
     #[arg(long, value_name = "DIR")]
@@ -23,7 +25,10 @@ pub(crate) struct ManArgs {
 /// Runs `man`.
 pub(crate) fn run(args: &ManArgs, env: &mut Env) -> Result<Exit, CliError> {
     if args.explain {
-        return Ok(explain(env, "Prints the manual page, or writes a page per command with --dir."));
+        return Ok(explain(
+            env,
+            "Prints the manual page, or writes a page per command with --dir.",
+        ));
     }
     if let Some(dir) = &args.dir {
         let dir = env.cwd.join(dir);

@@ -123,12 +123,20 @@ fn render(report: &ProbeReport) -> String {
     let version = report.server_version.as_deref().unwrap_or("");
     let mut text = format!(
         "{paint}{word}{paint:#} {name} {version}: {} listed, {called} called, {} skipped\n",
-        if report.tools.len() == 1 { "1 tool".to_owned() } else { format!("{} tools", report.tools.len()) },
+        if report.tools.len() == 1 {
+            "1 tool".to_owned()
+        } else {
+            format!("{} tools", report.tools.len())
+        },
         report.tools.len() - called,
     );
     let handshake = format_latency(Duration::from_secs_f64(report.handshake_ms / 1e3));
-    text.push_str(&format!("  MCP {} ({} era), handshake {handshake}\n\n", report.revision, report.era));
-    let width = report.tools.iter().map(|tool| tool.name.chars().count()).max().unwrap_or(0).min(36);
+    text.push_str(&format!(
+        "  MCP {} ({} era), handshake {handshake}\n\n",
+        report.revision, report.era
+    ));
+    let width =
+        report.tools.iter().map(|tool| tool.name.chars().count()).max().unwrap_or(0).min(36);
     for tool in &report.tools {
         text.push_str(&tool_line(tool, width));
     }
@@ -136,7 +144,9 @@ fn render(report: &ProbeReport) -> String {
         text.push_str(&finding_lines(finding));
     }
     if called < report.tools.len() {
-        text.push_str("\nSkipped tools are called with --allow-destructive, with made-up arguments.\n");
+        text.push_str(
+            "\nSkipped tools are called with --allow-destructive, with made-up arguments.\n",
+        );
     }
     text
 }
@@ -145,6 +155,7 @@ fn tool_line(tool: &ToolProbe, width: usize) -> String {
     let (word, color) = match tool.verdict {
         ToolVerdict::Ok => ("ok", AnsiColor::Green),
         ToolVerdict::ToolError => ("isError", AnsiColor::Cyan),
+        ToolVerdict::Slow => ("slow", AnsiColor::Cyan),
         ToolVerdict::Refused => ("refused", AnsiColor::Cyan),
         ToolVerdict::Skipped => ("skipped", AnsiColor::BrightBlack),
         ToolVerdict::Hung => ("HUNG", AnsiColor::Red),
@@ -153,10 +164,15 @@ fn tool_line(tool: &ToolProbe, width: usize) -> String {
     };
     let paint = style(color);
     let name = visible(&tool.name, 36);
-    let took = tool.took_ms.map(|ms| format_latency(Duration::from_secs_f64(ms / 1e3))).unwrap_or_default();
+    let took = tool
+        .took_ms
+        .map(|ms| format_latency(Duration::from_secs_f64(ms / 1e3)))
+        .unwrap_or_default();
     let detail = match (&tool.arguments, tool.reason.as_str()) {
         (Some(arguments), "") => visible(&arguments.to_string(), 60),
-        (Some(arguments), reason) => format!("{} -> {}", visible(&arguments.to_string(), 40), visible(reason, 60)),
+        (Some(arguments), reason) => {
+            format!("{} -> {}", visible(&arguments.to_string(), 40), visible(reason, 60))
+        }
         (None, reason) => visible(reason, 90),
     };
     format!("  {paint}{word:<9}{paint:#} {name:<width$} {took:>8}  {detail}\n")
@@ -169,7 +185,8 @@ fn finding_lines(finding: &Finding) -> String {
         Severity::Info => AnsiColor::Cyan,
     };
     let paint = style(color);
-    let mut text = format!("\n{paint}{}{paint:#}: {}\n", finding.id, visible(&finding.message, 400));
+    let mut text =
+        format!("\n{paint}{}{paint:#}: {}\n", finding.id, visible(&finding.message, 400));
     for evidence in &finding.evidence {
         text.push_str(&format!("    {}\n", visible(evidence, 300)));
     }

@@ -158,7 +158,9 @@ pub(crate) fn parse_arguments(text: &str) -> Result<Arguments, String> {
 
 fn parse_format(text: &str) -> Result<Format, String> {
     let known = Format::ALL.into_iter().find(|format| format.as_str() == text);
-    known.ok_or_else(|| format!("`{text}` is not built; use {}", Format::ALL.map(Format::as_str).join(", ")))
+    known.ok_or_else(|| {
+        format!("`{text}` is not built; use {}", Format::ALL.map(Format::as_str).join(", "))
+    })
 }
 
 fn parse_trace(text: &str) -> Result<Trace, String> {
@@ -213,7 +215,8 @@ impl RunArgs {
             None => (Config::default(), None),
             Some(file) => {
                 let path = env.cwd.join(file);
-                let text = std::fs::read_to_string(&path).map_err(|source| CliError::Read { path, source })?;
+                let text = std::fs::read_to_string(&path)
+                    .map_err(|source| CliError::Read { path, source })?;
                 let name = file.display().to_string();
                 (Config::read(&text, &name)?, Some((text, name)))
             }
@@ -221,7 +224,8 @@ impl RunArgs {
         self.server.lay_over(&mut config.server)?;
         self.scenario.lay_over(&mut config.scenario);
         self.thresholds.lay_over(&mut config.thresholds, self.scenario.grace_period);
-        config.output.report_dir = self.output.output_dir.clone().unwrap_or(config.output.report_dir);
+        config.output.report_dir =
+            self.output.output_dir.clone().unwrap_or(config.output.report_dir);
         if !self.output.formats.is_empty() {
             config.output.formats.clone_from(&self.output.formats);
         }

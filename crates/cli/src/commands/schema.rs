@@ -70,9 +70,14 @@ mod tests {
     fn published_schemas_are_fresh() {
         for name in SchemaName::value_variants() {
             let word = name.to_possible_value().unwrap();
-            let file = format!("{}/../../schemas/{}.v1.json", env!("CARGO_MANIFEST_DIR"), word.get_name());
+            let file =
+                format!("{}/../../schemas/{}.v1.json", env!("CARGO_MANIFEST_DIR"), word.get_name());
             let published = std::fs::read_to_string(&file).unwrap_or_default();
-            assert_eq!(published, format!("{:#}\n", name.schema()), "run `make schemas` to refresh {file}");
+            assert_eq!(
+                published,
+                format!("{:#}\n", name.schema()),
+                "run `make schemas` to refresh {file}"
+            );
         }
     }
 }

@@ -14,7 +14,11 @@ pub(super) const NOTHING_MEASURED: &str = "nothing_measured";
 pub(super) fn judge(tally: &Tally, _: &RunInfo) -> Vec<Finding> {
     let counts = &tally.counts;
     if counts.issued == 0 {
-        return vec![finding(NOTHING_MEASURED, Severity::Warning, "not one call was made, so there is nothing to judge".into())];
+        return vec![finding(
+            NOTHING_MEASURED,
+            Severity::Warning,
+            "not one call was made, so there is nothing to judge".into(),
+        )];
     }
     if counts.closes() {
         return Vec::new();
@@ -46,7 +50,13 @@ mod tests {
     fn a_call_that_is_unaccounted_for_makes_the_run_invalid() {
         let mut run = Run::default().oks(3);
         run.tally.counts.issued += 1;
-        assert_eq!(report::build(info(Scenario::sustained()), &run.tally).verdict, Verdict::Invalid);
-        assert_eq!(report::build(info(Scenario::sustained()), &Run::default().oks(3).tally).verdict, Verdict::Pass);
+        assert_eq!(
+            report::build(info(Scenario::sustained()), &run.tally).verdict,
+            Verdict::Invalid
+        );
+        assert_eq!(
+            report::build(info(Scenario::sustained()), &Run::default().oks(3).tally).verdict,
+            Verdict::Pass
+        );
     }
 }

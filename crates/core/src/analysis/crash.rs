@@ -26,7 +26,11 @@ fn crash(tally: &Tally) -> Option<Finding> {
         return None;
     }
     let times = exits.map_or(1, |note| note.count);
-    let message = format!("the server process ended {} and took {} with it", plural(times, "time"), plural(lost, "call"));
+    let message = format!(
+        "the server process ended {} and took {} with it",
+        plural(times, "time"),
+        plural(lost, "call")
+    );
     let mut found = finding(SERVER_CRASH, Severity::Critical, message);
     found.evidence = exits.map(|note| note.examples.clone()).unwrap_or_default();
     found.hint = Some("read `server.stderr.log` in the run directory".into());
@@ -35,7 +39,10 @@ fn crash(tally: &Tally) -> Option<Finding> {
 
 fn aborted(tally: &Tally) -> Option<Finding> {
     let note = tally.notes.get(note::ABORTED)?;
-    let message = format!("the server did not come up {}, so the run is not complete", plural(note.count, "time"));
+    let message = format!(
+        "the server did not come up {}, so the run is not complete",
+        plural(note.count, "time")
+    );
     let mut found = finding(ABORTED, Severity::Critical, message);
     found.evidence.clone_from(&note.examples);
     Some(found)
@@ -46,8 +53,16 @@ fn disconnected(tally: &Tally) -> Option<Finding> {
     if lost == 0 {
         return None;
     }
-    let mut found = finding(DISCONNECTED, Severity::Critical, format!("the server closed the connection during {}", plural(lost, "call")));
-    found.evidence = tally.failures.get(&ErrorCategory::Disconnected).map(|note| note.examples.clone()).unwrap_or_default();
+    let mut found = finding(
+        DISCONNECTED,
+        Severity::Critical,
+        format!("the server closed the connection during {}", plural(lost, "call")),
+    );
+    found.evidence = tally
+        .failures
+        .get(&ErrorCategory::Disconnected)
+        .map(|note| note.examples.clone())
+        .unwrap_or_default();
     Some(found)
 }
 

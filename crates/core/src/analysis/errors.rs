@@ -50,7 +50,8 @@ mod tests {
 
     #[test]
     fn a_run_without_a_success_is_critical() {
-        let run = Run::default().failed(ErrorCategory::ToolError, 1).failed(ErrorCategory::ToolError, 1);
+        let run =
+            Run::default().failed(ErrorCategory::ToolError, 1).failed(ErrorCategory::ToolError, 1);
         let found = judge(&run.tally, &info(Scenario::sustained()));
         assert_eq!((found[0].id.as_str(), found[0].severity), (NO_SUCCESS, Severity::Critical));
         assert_eq!(found[0].evidence, ["2 x ToolError: it broke"]);

@@ -69,8 +69,14 @@ impl Run {
         let call = self.start(0);
         let (hang, end) = (Duration::from_secs(5), Duration::from_secs(15));
         self.tally.observe(&Event::Hang { call: call.clone(), at: hang });
-        self.tally.observe(&Event::Deadlock { call: call.clone(), at: end, diagnosis, evidence: "ping unanswered".into() });
-        let failure = Failure { category: ErrorCategory::Deadlock, message: "no reply".into(), code: None };
+        self.tally.observe(&Event::Deadlock {
+            call: call.clone(),
+            at: end,
+            diagnosis,
+            evidence: "ping unanswered".into(),
+        });
+        let failure =
+            Failure { category: ErrorCategory::Deadlock, message: "no reply".into(), code: None };
         self.tally.observe(&Event::Error { call, at: end, failure });
         self
     }

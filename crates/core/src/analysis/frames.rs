@@ -20,16 +20,25 @@ pub(super) fn judge(tally: &Tally, _: &RunInfo) -> Vec<Finding> {
     let malformed = tally.counts.of(ErrorCategory::Malformed);
     let defects = tally.notes.get(note::FRAME_DEFECT);
     if malformed > 0 {
-        let message = format!("{} got a reply that is not valid JSON-RPC", plural(malformed, "call"));
+        let message =
+            format!("{} got a reply that is not valid JSON-RPC", plural(malformed, "call"));
         let mut reply = finding(MALFORMED_REPLY, Severity::Critical, message);
-        reply.evidence = tally.failures.get(&ErrorCategory::Malformed).map(|note| note.examples.clone()).unwrap_or_default();
+        reply.evidence = tally
+            .failures
+            .get(&ErrorCategory::Malformed)
+            .map(|note| note.examples.clone())
+            .unwrap_or_default();
         found.push(reply);
     }
     if let Some(note) = defects {
-        let message = format!("the server wrote {} that the protocol does not allow", plural(note.count, "frame"));
+        let message = format!(
+            "the server wrote {} that the protocol does not allow",
+            plural(note.count, "frame")
+        );
         let mut defect = finding(FRAME_DEFECT, Severity::Warning, message);
         defect.evidence.clone_from(&note.examples);
-        defect.hint = Some("keep logs off stdout: clients of other makes may stop at such a line".into());
+        defect.hint =
+            Some("keep logs off stdout: clients of other makes may stop at such a line".into());
         found.push(defect);
     }
     if let Some(note) = tally.notes.get(note::ORPHAN_REPLY) {
@@ -54,7 +63,10 @@ mod tests {
         assert_eq!((found[0].id.as_str(), found[0].severity), (FRAME_DEFECT, Severity::Warning));
         let broken = Run::default().oks(3).failed(ErrorCategory::Malformed, 1);
         let found = judge(&broken.tally, &info(Scenario::sustained()));
-        assert_eq!((found[0].id.as_str(), found[0].severity), (MALFORMED_REPLY, Severity::Critical));
+        assert_eq!(
+            (found[0].id.as_str(), found[0].severity),
+            (MALFORMED_REPLY, Severity::Critical)
+        );
     }
 
     #[test]

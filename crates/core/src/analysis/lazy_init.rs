@@ -42,7 +42,8 @@ fn cliff(tool: &ToolTally) -> Option<Finding> {
         format_latency(steady),
     );
     let mut found = finding(LAZY_INIT_CLIFF, Severity::Warning, message);
-    found.hint = Some("do the work before the first call, at start-up or right after the handshake".into());
+    found.hint =
+        Some("do the work before the first call, at start-up or right after the handshake".into());
     Some(found)
 }
 
@@ -58,7 +59,8 @@ mod tests {
 
     #[test]
     fn a_slow_first_call_before_fast_ones_is_a_cliff() {
-        let found = judge(&steady(Run::default().ok(0, 7_000)).tally, &info(Scenario::deadlock_probe()));
+        let found =
+            judge(&steady(Run::default().ok(0, 7_000)).tally, &info(Scenario::deadlock_probe()));
         assert_eq!(found[0].id, LAZY_INIT_CLIFF);
         assert!(found[0].message.contains("took 7.00s, later ones 20.0ms"), "{}", found[0].message);
     }

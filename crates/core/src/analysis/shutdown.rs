@@ -18,13 +18,17 @@ pub(super) fn judge(tally: &Tally, _: &RunInfo) -> Vec<Finding> {
     if let Some(note) = tally.notes.get(note::SERVER_STOP).filter(|_| tally.deadlock_count == 0) {
         let killed = note.examples.iter().any(|example| example.contains("SIGKILL"));
         let severity = if killed { Severity::Warning } else { Severity::Info };
-        let mut stop = finding(NEEDS_SIGNAL, severity, "the server did not exit when its input ended".into());
+        let mut stop =
+            finding(NEEDS_SIGNAL, severity, "the server did not exit when its input ended".into());
         stop.evidence.clone_from(&note.examples);
-        stop.hint = Some("exit at the end of stdin: clients that end abruptly leave such servers behind".into());
+        stop.hint = Some(
+            "exit at the end of stdin: clients that end abruptly leave such servers behind".into(),
+        );
         found.push(stop);
     }
     if let Some(note) = tally.notes.get(note::STRAY_PROCESS) {
-        let message = format!("{} outlived the server and had to be killed", plural(note.count, "process"));
+        let message =
+            format!("{} outlived the server and had to be killed", plural(note.count, "process"));
         let mut stray = finding(STRAY_PROCESS, Severity::Warning, message);
         stray.evidence.clone_from(&note.examples);
         found.push(stray);

@@ -37,7 +37,8 @@ fn deadlock(tally: &Tally) -> Option<Finding> {
     );
     let mut found = finding(DEADLOCK, Severity::Critical, message);
     // Calls of one burst tell the same story; the first of each kind tells it.
-    found.evidence = tally.diagnoses.values().filter_map(|note| note.examples.first().cloned()).collect();
+    found.evidence =
+        tally.diagnoses.values().filter_map(|note| note.examples.first().cloned()).collect();
     found.hint = Some(advice(*diagnosis).to_owned());
     Some(found)
 }
@@ -59,8 +60,12 @@ fn advice(diagnosis: Diagnosis) -> &'static str {
         Diagnosis::Wedged => {
             "look for blocking work in the event loop: a lazy import, a lock taken twice, a synchronous call in an async tool"
         }
-        Diagnosis::CallStuck => "look at what the tool itself waits for: a lock, a pool, a call without a timeout",
-        Diagnosis::RequestLost => "look for a request that is parsed and dropped, or a reply that is never written",
+        Diagnosis::CallStuck => {
+            "look at what the tool itself waits for: a lock, a pool, a call without a timeout"
+        }
+        Diagnosis::RequestLost => {
+            "look for a request that is parsed and dropped, or a reply that is never written"
+        }
         Diagnosis::Spinning => "profile the process: a loop does not end",
         Diagnosis::Stopped => "continue the process with SIGCONT and look for what stopped it",
         Diagnosis::Slow | Diagnosis::Unclear => "run again with a longer `--grace-period`",
@@ -74,10 +79,21 @@ fn slow(tally: &Tally, info: &RunInfo) -> Option<Finding> {
     }
     let longest = tally.hung_for.iter().max().copied().unwrap_or_default();
     let is_burst = matches!(info.scenario.kind, ScenarioKind::DeadlockProbe { .. });
-    let told = format!("{} of {} answered after the hang threshold, the last after {}", late, plural(tally.counts.issued, "call"), format_latency(longest));
+    let told = format!(
+        "{} of {} answered after the hang threshold, the last after {}",
+        late,
+        plural(tally.counts.issued, "call"),
+        format_latency(longest)
+    );
     Some(if is_burst && late * 2 > burst(info) {
-        let mut found = finding(CONCURRENCY_DEGRADES, Severity::Warning, format!("concurrency degrades latency: {told}"));
-        found.hint = Some("compare with `--concurrent 1`; if that is fast, calls wait for one another".into());
+        let mut found = finding(
+            CONCURRENCY_DEGRADES,
+            Severity::Warning,
+            format!("concurrency degrades latency: {told}"),
+        );
+        found.hint = Some(
+            "compare with `--concurrent 1`; if that is fast, calls wait for one another".into(),
+        );
         found
     } else {
         finding(SLOW_CALLS, if is_burst { Severity::Info } else { Severity::Warning }, told)
@@ -107,7 +123,11 @@ mod tests {
         let probe = info(Scenario::deadlock_probe());
         let found = judge(&Run::default().oks(19).silent(Diagnosis::Wedged).tally, &probe);
         assert_eq!(found[0].id, DEADLOCK);
-        assert!(found[0].message.starts_with("DEADLOCK DETECTED: 1 of 20 calls"), "{}", found[0].message);
+        assert!(
+            found[0].message.starts_with("DEADLOCK DETECTED: 1 of 20 calls"),
+            "{}",
+            found[0].message
+        );
         assert_eq!(found[0].evidence, ["ping unanswered"]);
     }
 

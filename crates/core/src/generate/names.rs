@@ -14,6 +14,8 @@ const MOST_WORDS: usize = 32;
 const NAMES: &[(&str, &str)] = &[
     ("path, dir, directory, folder, cwd, root, workspace, repo path, project", "."),
     ("file, filename, file name, filepath, file path, document", "README.md"),
+    // A database that is gone when the call is over; SQLite and DuckDB know the name.
+    ("db path, db file, database path, database file, db, database, sqlite path", ":memory:"),
     ("glob", "*.md"),
     ("url, uri, link, href, endpoint, website, webhook, base url", "http://127.0.0.1/"),
     ("host, hostname, domain, server", "localhost"),

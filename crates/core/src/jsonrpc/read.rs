@@ -278,7 +278,8 @@ fn classify<'a>(
     let params = envelope.params.as_ref().map(at);
     match (&envelope.method, &envelope.id) {
         (Some(method), id) => {
-            let Some(method) = at(method).strip_prefix(b"\"").and_then(|m| m.strip_suffix(b"\"")) else {
+            let Some(method) = at(method).strip_prefix(b"\"").and_then(|m| m.strip_suffix(b"\""))
+            else {
                 defects.push(Defect::InvalidEnvelope);
                 return None;
             };
@@ -400,7 +401,9 @@ mod tests {
             (r#"{"resultType":"task"}"#, ResultKind::Unknown),
         ] {
             let text = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#);
-            let Some(Message::Response { body: Body::Result { kind: seen, .. }, .. }) = read(text.as_bytes()).message else {
+            let Some(Message::Response { body: Body::Result { kind: seen, .. }, .. }) =
+                read(text.as_bytes()).message
+            else {
                 panic!("{text}");
             };
             assert_eq!(seen, kind, "{text}");
@@ -434,9 +437,16 @@ mod tests {
     #[test]
     fn requests_and_notifications_are_told_apart() {
         let request = read(br#"{"jsonrpc":"2.0","id":"r1","method":"roots/list"}"#);
-        assert!(matches!(request.message, Some(Message::Request { id: b"\"r1\"", method: b"roots/list", .. })));
-        let notification = read(br#"{"jsonrpc":"2.0","method":"notifications/progress","params":{}}"#);
-        assert!(matches!(notification.message, Some(Message::Notification { params: Some(b"{}"), .. })));
+        assert!(matches!(
+            request.message,
+            Some(Message::Request { id: b"\"r1\"", method: b"roots/list", .. })
+        ));
+        let notification =
+            read(br#"{"jsonrpc":"2.0","method":"notifications/progress","params":{}}"#);
+        assert!(matches!(
+            notification.message,
+            Some(Message::Notification { params: Some(b"{}"), .. })
+        ));
     }
 
     proptest! {

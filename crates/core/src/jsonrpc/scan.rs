@@ -360,10 +360,43 @@ mod tests {
     #[test]
     fn agrees_with_serde_on_the_awkward_cases() {
         for text in [
-            "{}", "[]", "null", "true", "tru", "-0", "01", "1.", "1e5", "1e999", "-1e999", "\"\\u12\"",
-            "\"\\ud800\"", "\"\\ud83d\\ude00\"", "\"\\udc00\"", "{\"a\":1,}", "[1,]", "[1 2]", "{\"a\" 1}",
-            "{\"a\":[{},[],{\"b\":[]}]}", " [ 1 , { \"k\" : \"v\" } ] ", "\"a\u{7f}\"", "\"\n\"", "nullx", "", "{",
-            "[[", "{\"a\"", "\"", "\"\\", "-", "1e", "1e+", "{1:2}", "[}", "{]", "{\"a\":1]",
+            "{}",
+            "[]",
+            "null",
+            "true",
+            "tru",
+            "-0",
+            "01",
+            "1.",
+            "1e5",
+            "1e999",
+            "-1e999",
+            "\"\\u12\"",
+            "\"\\ud800\"",
+            "\"\\ud83d\\ude00\"",
+            "\"\\udc00\"",
+            "{\"a\":1,}",
+            "[1,]",
+            "[1 2]",
+            "{\"a\" 1}",
+            "{\"a\":[{},[],{\"b\":[]}]}",
+            " [ 1 , { \"k\" : \"v\" } ] ",
+            "\"a\u{7f}\"",
+            "\"\n\"",
+            "nullx",
+            "",
+            "{",
+            "[[",
+            "{\"a\"",
+            "\"",
+            "\"\\",
+            "-",
+            "1e",
+            "1e+",
+            "{1:2}",
+            "[}",
+            "{]",
+            "{\"a\":1]",
         ] {
             let serde = serde_json::from_str::<serde_json::Value>(text).is_ok();
             assert_eq!(accepts(text.as_bytes()).is_ok(), serde, "{text:?}");
@@ -384,7 +417,9 @@ mod tests {
             Just(serde_json::Value::Null),
             any::<bool>().prop_map(Into::into),
             any::<i64>().prop_map(Into::into),
-            any::<f64>().prop_map(|n| serde_json::Number::from_f64(n).map_or(serde_json::Value::Null, Into::into)),
+            any::<f64>().prop_map(
+                |n| serde_json::Number::from_f64(n).map_or(serde_json::Value::Null, Into::into)
+            ),
             ".{0,12}".prop_map(Into::into),
         ];
         leaf.prop_recursive(4, 24, 4, |inner| {

@@ -98,7 +98,8 @@ mod tests {
 
     #[test]
     fn templates_splice_valid_requests() {
-        let template = Template::new("tools/call", &json!({"name": "e\"\n", "arguments": {"a": 1}}));
+        let template =
+            Template::new("tools/call", &json!({"name": "e\"\n", "arguments": {"a": 1}}));
         for id in [0, 7, u64::MAX >> 1] {
             let mut out = Vec::new();
             template.write(id, &mut out);
@@ -107,7 +108,10 @@ mod tests {
             let value: Value = serde_json::from_slice(&out).unwrap();
             assert_eq!(value["id"], json!(id));
             assert_eq!(value["params"]["arguments"]["a"], 1);
-            assert_eq!(serde_json::from_slice::<Value>(template.params()).unwrap(), value["params"]);
+            assert_eq!(
+                serde_json::from_slice::<Value>(template.params()).unwrap(),
+                value["params"]
+            );
         }
     }
 

@@ -46,7 +46,8 @@ pub fn marked_parameters(schema: &Value) -> Result<Vec<MarkedParameter>, String>
         return Err(format!("`{MARK}` stands where `properties` alone does not lead"));
     }
     for (index, parameter) in found.iter().enumerate() {
-        let twice = found[..index].iter().any(|other| other.header.eq_ignore_ascii_case(&parameter.header));
+        let twice =
+            found[..index].iter().any(|other| other.header.eq_ignore_ascii_case(&parameter.header));
         if twice {
             return Err(format!("`{}` is marked twice", parameter.header));
         }

@@ -28,9 +28,7 @@ impl fmt::Display for Era {
 }
 
 /// A published revision, oldest first.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Revision {
     /// The first: HTTP+SSE.
     #[serde(rename = "2024-11-05")]

@@ -10,8 +10,7 @@ use super::model::{
     ThroughputStats, ToolStats, Verdict,
 };
 use crate::{
-    analysis,
-    histogram,
+    analysis, histogram,
     outcome::ErrorCategory,
     scenario::Scenario,
     tally::{Counts, Tally, ToolTally},
@@ -101,7 +100,11 @@ fn errors(tally: &Tally) -> ErrorStats {
     ErrorStats {
         total: tally.counts.errors(),
         by_category: by_category(&tally.counts),
-        examples: tally.failures.iter().map(|(category, note)| (*category, note.examples.clone())).collect(),
+        examples: tally
+            .failures
+            .iter()
+            .map(|(category, note)| (*category, note.examples.clone()))
+            .collect(),
     }
 }
 

@@ -22,7 +22,11 @@ pub(super) fn chart(histogram: &Histogram<u64>) -> String {
         let bar = "#".repeat(bar(row.count, most));
         let (from, to) = (format_latency(row.from), format_latency(row.to));
         let count = grouped(row.count);
-        let _ = writeln!(text, "{from:>8} - {to:>8} |{bar:<width$} {count:>digits$}", width = LONGEST_BAR as usize);
+        let _ = writeln!(
+            text,
+            "{from:>8} - {to:>8} |{bar:<width$} {count:>digits$}",
+            width = LONGEST_BAR as usize
+        );
     }
     text
 }
@@ -44,15 +48,23 @@ fn rows(histogram: &Histogram<u64>) -> Vec<Row> {
         return Vec::new();
     }
     // A bucket counts as its upper end, as it does for percentiles.
-    let bounds = bounds(histogram.highest_equivalent(histogram.min()).max(1), histogram.max().max(2));
+    let bounds =
+        bounds(histogram.highest_equivalent(histogram.min()).max(1), histogram.max().max(2));
     let mut counts = vec![0_u64; bounds.len() - 1];
     for bucket in histogram.iter_recorded() {
-        let row = bounds.partition_point(|bound| *bound <= bucket.value_iterated_to()).clamp(1, counts.len()) - 1;
+        let row = bounds
+            .partition_point(|bound| *bound <= bucket.value_iterated_to())
+            .clamp(1, counts.len())
+            - 1;
         counts[row] = counts[row].saturating_add(bucket.count_at_value());
     }
     let ranges = bounds.windows(2).zip(counts);
     ranges
-        .map(|(range, count)| Row { from: Duration::from_nanos(range[0]), to: Duration::from_nanos(range[1]), count })
+        .map(|(range, count)| Row {
+            from: Duration::from_nanos(range[0]),
+            to: Duration::from_nanos(range[1]),
+            count,
+        })
         .collect()
 }
 
@@ -68,7 +80,8 @@ fn bounds(min: u64, max: u64) -> Vec<u64> {
 
 fn decade_bounds(min: u64, max: u64, steps: &[u64]) -> Vec<u64> {
     let powers = (0..19).map(|power| 10_u64.pow(power));
-    let all: Vec<u64> = powers.flat_map(|power| steps.iter().map(move |step| step.saturating_mul(power))).collect();
+    let all: Vec<u64> =
+        powers.flat_map(|power| steps.iter().map(move |step| step.saturating_mul(power))).collect();
     let first = all.partition_point(|bound| *bound <= min) - 1;
     let last = all.partition_point(|bound| *bound <= max).min(all.len() - 1);
     all[first..=last].to_vec()
@@ -79,7 +92,11 @@ fn decade_bounds(min: u64, max: u64, steps: &[u64]) -> Vec<u64> {
 fn even_bounds(min: u64, max: u64) -> Vec<u64> {
     let wish = ((max - min) / 10).max(max / 100).max(1);
     let power = 10_u64.pow(wish.ilog10());
-    let step = [1, 2, 5, 10].into_iter().map(|factor| factor * power).find(|step| *step >= wish).unwrap_or(wish);
+    let step = [1, 2, 5, 10]
+        .into_iter()
+        .map(|factor| factor * power)
+        .find(|step| *step >= wish)
+        .unwrap_or(wish);
     let first = min / step;
     let last = max / step + 1;
     (first..=last).map(|at| at.saturating_mul(step)).collect()

@@ -101,10 +101,22 @@ impl Run {
         for _ in 0..count {
             let call = self.start(tool);
             let at = call.started + Duration::from_secs(15);
-            self.tally.observe(&Event::Hang { call: call.clone(), at: call.started + Duration::from_secs(5) });
+            self.tally.observe(&Event::Hang {
+                call: call.clone(),
+                at: call.started + Duration::from_secs(5),
+            });
             let diagnosis = Diagnosis::Wedged;
-            self.tally.observe(&Event::Deadlock { call: call.clone(), at, diagnosis, evidence: evidence.into() });
-            let failure = Failure { category: ErrorCategory::Deadlock, message: "no reply".into(), code: None };
+            self.tally.observe(&Event::Deadlock {
+                call: call.clone(),
+                at,
+                diagnosis,
+                evidence: evidence.into(),
+            });
+            let failure = Failure {
+                category: ErrorCategory::Deadlock,
+                message: "no reply".into(),
+                code: None,
+            };
             self.tally.observe(&Event::Error { call, at, failure });
         }
         self
@@ -118,7 +130,12 @@ impl Run {
 
     pub(super) fn step(mut self, name: &'static str, millis: u64) -> Self {
         let took = Some(Duration::from_millis(millis));
-        self.tally.observe(&Event::Scenario { at: self.clock, name: name.into(), detail: "".into(), took });
+        self.tally.observe(&Event::Scenario {
+            at: self.clock,
+            name: name.into(),
+            detail: "".into(),
+            took,
+        });
         self
     }
 
@@ -130,7 +147,8 @@ impl Run {
     pub(super) fn memory(mut self, megabytes: &[f64]) -> Self {
         for (second, rss_mb) in megabytes.iter().enumerate() {
             let at = Duration::from_secs(second as u64);
-            let sample = ProcessSample { at, rss_mb: *rss_mb, cpu_pct: 23.4, threads: 4, open_files: 12 };
+            let sample =
+                ProcessSample { at, rss_mb: *rss_mb, cpu_pct: 23.4, threads: 4, open_files: 12 };
             self.tally.observe(&Event::Process(sample));
         }
         self
@@ -159,7 +177,8 @@ pub(super) fn healthy() -> Report {
 
 /// The first burst never comes back.
 pub(super) fn deadlocked() -> Report {
-    let evidence = "`ping` was not answered for 2.00s either; the process sleeps (state S) and uses 0% CPU";
+    let evidence =
+        "`ping` was not answered for 2.00s either; the process sleeps (state S) and uses 0% CPU";
     let run = Run::of(Scenario::deadlock_probe()).memory(&[88.0, 88.1]);
     let mut run = run.ok("analyze_options", 3, 14_000).silent("analyze_options", 17, evidence);
     run.info.duration = Duration::from_millis(15_310);
@@ -174,8 +193,17 @@ pub(super) fn violated() -> Report {
         ..Thresholds::default()
     };
     let run = sustained().limits(limits).memory(&[100.0, 118.0, 156.3, 142.1]);
-    let run = run.ok("get_quote", 600, 12_300).ok("analyze_options", 100, 45_600).ok("analyze_options", 12, 123_400);
-    let run = run.failed("place_order", ErrorCategory::ToolError, 30, "insufficient_funds: balance is 0 | 100 needed");
+    let run = run.ok("get_quote", 600, 12_300).ok("analyze_options", 100, 45_600).ok(
+        "analyze_options",
+        12,
+        123_400,
+    );
+    let run = run.failed(
+        "place_order",
+        ErrorCategory::ToolError,
+        30,
+        "insufficient_funds: balance is 0 | 100 needed",
+    );
     run.failed("place_order", ErrorCategory::ToolError, 1, "market closed").report()
 }
 

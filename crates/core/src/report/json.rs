@@ -63,7 +63,9 @@ impl Hint for ReadError {
             Self::Syntax(_) | Self::Member(_) => {
                 "check that the file is complete; the report of a run can be made again from its trace"
             }
-            Self::Format { .. } => "point to a `metrics.json` of mcp-loadtest, or use the version that wrote it",
+            Self::Format { .. } => {
+                "point to a `metrics.json` of mcp-loadtest, or use the version that wrote it"
+            }
         };
         Some(hint.into())
     }
@@ -81,7 +83,8 @@ pub fn read(text: &str) -> Result<Report, ReadError> {
     match head.schema.as_deref() {
         Some(SCHEMA) => {
             let mut json = serde_json::Deserializer::from_str(text);
-            let document: Document = serde_path_to_error::deserialize(&mut json).map_err(ReadError::Member)?;
+            let document: Document =
+                serde_path_to_error::deserialize(&mut json).map_err(ReadError::Member)?;
             Ok(document.into())
         }
         Some(other) => Err(ReadError::Format { found: format!("`{}`", visible(other, 80)) }),

@@ -22,8 +22,19 @@ pub struct Markdown;
 
 impl Renderer for Markdown {
     fn render(&self, report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
-        let sections =
-            [head, findings, what_it_means, summary, latency, tools, steps, errors, process, thresholds, trace];
+        let sections = [
+            head,
+            findings,
+            what_it_means,
+            summary,
+            latency,
+            tools,
+            steps,
+            errors,
+            process,
+            thresholds,
+            trace,
+        ];
         let text: String = sections.iter().map(|section| section(report)).collect();
         out.write_all(text.as_bytes())
     }
@@ -87,7 +98,8 @@ fn what_it_means(report: &Report) -> String {
     if sentences.is_empty() {
         return String::new();
     }
-    let list: String = sentences.iter().map(|sentence| format!("- {}\n", prose(sentence, LONGEST_TEXT))).collect();
+    let list: String =
+        sentences.iter().map(|sentence| format!("- {}\n", prose(sentence, LONGEST_TEXT))).collect();
     format!("\n## What this means\n\n{list}")
 }
 
@@ -124,7 +136,10 @@ fn latency(report: &Report) -> String {
     let mut text = format!("\n## Latency\n\n{}", table(&names, [values.collect()]));
     if phrases::service_differs(report) {
         let [p50, p99] = [report.service.p50, report.service.p99].map(format_latency);
-        let _ = writeln!(text, "\nThat is from when a call was due. From when it was sent: p50 {p50}, p99 {p99}.");
+        let _ = writeln!(
+            text,
+            "\nThat is from when a call was due. From when it was sent: p50 {p50}, p99 {p99}."
+        );
     }
     let _ = write!(text, "\n```text\n{}```\n", chart(&report.latency.histogram));
     text
@@ -141,12 +156,16 @@ fn tools(report: &Report) -> String {
     if report.tools.is_empty() {
         return String::new();
     }
-    let head = ["Tool", "Calls", "Failed", "p50", "p95", "p99", "max", "First call", "Later calls (p50)"];
+    let head =
+        ["Tool", "Calls", "Failed", "p50", "p95", "p99", "max", "First call", "Later calls (p50)"];
     let row = |tool: &ToolStats| {
         let failed = total(tool.errors.values().copied());
-        let mut row = vec![cell(&tool.name, LONGEST_NAME), grouped(tool.total_requests), grouped(failed)];
+        let mut row =
+            vec![cell(&tool.name, LONGEST_NAME), grouped(tool.total_requests), grouped(failed)];
         row.extend(times(&tool.latency));
-        row.extend([tool.first_call, tool.steady_p50].map(|time| time.map_or("-".into(), format_latency)));
+        row.extend(
+            [tool.first_call, tool.steady_p50].map(|time| time.map_or("-".into(), format_latency)),
+        );
         row
     };
     format!("\n## Tools\n\n{}", table(&head, report.tools.iter().map(row)))
@@ -224,7 +243,9 @@ fn trace(report: &Report) -> String {
 fn table(head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut lines = vec![head.iter().map(|name| (*name).to_owned()).collect(), Vec::new()];
     lines.extend(rows);
-    let widest = |at: usize| lines.iter().filter_map(move |line| line.get(at)).map(|cell| cell.chars().count()).max();
+    let widest = |at: usize| {
+        lines.iter().filter_map(move |line| line.get(at)).map(|cell| cell.chars().count()).max()
+    };
     let widths: Vec<usize> = (0..head.len()).map(|at| widest(at).unwrap_or(0).max(3)).collect();
     lines[1] = widths.iter().map(|width| "-".repeat(*width)).collect();
     let mut text = String::new();

@@ -27,7 +27,8 @@ pub(super) fn code(text: &str, limit: usize) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);
     // The spaces belong to the fence; a span of nothing is no span at all.
-    let pad = if text.is_empty() || text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    let pad =
+        if text.is_empty() || text.starts_with('`') || text.ends_with('`') { " " } else { "" };
     format!("{fence}{pad}{text}{pad}{fence}")
 }
 

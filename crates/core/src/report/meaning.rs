@@ -54,9 +54,11 @@ fn nothing_measured(report: &Report) -> Option<String> {
 
 fn interrupted(report: &Report) -> Option<String> {
     let after = format_latency(report.duration);
-    report
-        .interrupted
-        .then(|| format!("The run was interrupted after {after}: the figures cover what was done until then."))
+    report.interrupted.then(|| {
+        format!(
+            "The run was interrupted after {after}: the figures cover what was done until then."
+        )
+    })
 }
 
 fn deadlock(report: &Report) -> Option<String> {
@@ -75,7 +77,9 @@ fn deadlock(report: &Report) -> Option<String> {
     );
     let seen = report.finding(DEADLOCK).and_then(|finding| finding.evidence.first());
     Some(match seen {
-        Some(evidence) => format!("{told} Seen then: {}.", visible(evidence.trim_end_matches('.'), 160)),
+        Some(evidence) => {
+            format!("{told} Seen then: {}.", visible(evidence.trim_end_matches('.'), 160))
+        }
         None => told,
     })
 }
@@ -92,7 +96,8 @@ fn others_answered(report: &Report) -> String {
 
 fn silent_tools(report: &Report) -> String {
     let is_silent = |tool: &&ToolStats| tool.errors.contains_key(&ErrorCategory::Deadlock);
-    let names: Vec<String> = report.tools.iter().filter(is_silent).map(|tool| literal(&tool.name)).collect();
+    let names: Vec<String> =
+        report.tools.iter().filter(is_silent).map(|tool| literal(&tool.name)).collect();
     match names.as_slice() {
         [] => String::new(),
         names if names.len() <= 3 => format!(" to {}", names.join(", ")),
@@ -103,7 +108,8 @@ fn silent_tools(report: &Report) -> String {
 fn outcome(report: &Report) -> Option<String> {
     let throughput = &report.throughput;
     if report.errors.total == 0 {
-        let all = throughput.total_requests > 0 && throughput.successful_requests == throughput.total_requests;
+        let all = throughput.total_requests > 0
+            && throughput.successful_requests == throughput.total_requests;
         return all.then(|| match throughput.total_requests {
             1 => "The only call ended well.".into(),
             calls => format!("All {} calls ended well.", grouped(calls)),
@@ -114,7 +120,8 @@ fn outcome(report: &Report) -> Option<String> {
     if *count == report.errors.total && *category == ErrorCategory::Deadlock {
         return None;
     }
-    let (errors, calls) = (grouped(report.errors.total), counted(throughput.total_requests, "call"));
+    let (errors, calls) =
+        (grouped(report.errors.total), counted(throughput.total_requests, "call"));
     let failed = format!("{errors} of {calls} failed ({})", percent(report.error_rate()?));
     let kind = format!("{} ({})", category.name(), category.meaning());
     Some(if *count == report.errors.total {
@@ -128,7 +135,9 @@ fn outcome(report: &Report) -> Option<String> {
 fn only_tool(report: &Report) -> String {
     let failing: Vec<_> = report.tools.iter().filter(|tool| !tool.errors.is_empty()).collect();
     match failing.as_slice() {
-        [only] if report.tools.len() > 1 => format!(", and all in calls to {}", literal(&only.name)),
+        [only] if report.tools.len() > 1 => {
+            format!(", and all in calls to {}", literal(&only.name))
+        }
         _ => String::new(),
     }
 }
@@ -136,8 +145,10 @@ fn only_tool(report: &Report) -> String {
 /// The finding decides what a cliff is; the figures tell how high the highest is.
 fn lazy_init(report: &Report) -> Option<String> {
     report.finding(LAZY_INIT_CLIFF)?;
-    let firsts = report.tools.iter().filter_map(|tool| Some((tool, tool.first_call?, tool.steady_p50?)));
-    let (tool, first, steady) = firsts.max_by_key(|(_, first, steady)| first.saturating_sub(*steady))?;
+    let firsts =
+        report.tools.iter().filter_map(|tool| Some((tool, tool.first_call?, tool.steady_p50?)));
+    let (tool, first, steady) =
+        firsts.max_by_key(|(_, first, steady)| first.saturating_sub(*steady))?;
     Some(format!(
         "The first call to {} took {}, later ones {} (median): users of a fresh process wait.",
         literal(&tool.name),
@@ -148,7 +159,8 @@ fn lazy_init(report: &Report) -> Option<String> {
 
 fn start_phases(report: &Report) -> Option<String> {
     let is_cold_start = matches!(report.scenario_kind, ScenarioKind::ColdStart { .. });
-    let steps: Vec<&StepStats> = report.steps.iter().filter(|step| step.latency.count > 0).collect();
+    let steps: Vec<&StepStats> =
+        report.steps.iter().filter(|step| step.latency.count > 0).collect();
     if !is_cold_start || steps.len() < 2 {
         return None;
     }
@@ -176,7 +188,8 @@ fn latency(report: &Report) -> Option<String> {
         _ => (" and 99% at most", stats.p99),
     };
     let (half, slowly) = (format_latency(stats.p50), format_latency(slow));
-    let mut told = format!("Half of the {} took at most {half}{whose} {slowly}", counted(stats.count, "call"));
+    let mut told =
+        format!("Half of the {} took at most {half}{whose} {slowly}", counted(stats.count, "call"));
     if slow >= stats.p50 * 2 {
         told += &format!(", {} times the median", ratio(slow, stats.p50));
     }
@@ -216,13 +229,14 @@ fn slow_tail(report: &Report) -> Option<String> {
 fn waiting(report: &Report) -> Option<String> {
     let (response, service) = (report.latency.p99, report.service.p99);
     let noticeable = std::time::Duration::from_millis(1);
-    (report.latency.count >= 100 && response >= service * 2 && response - service >= noticeable).then(|| {
-        let (due, sent) = (format_latency(response), format_latency(service));
-        format!(
-            "Calls waited before they were sent: 99% ended within {due} of when they were due, \
+    (report.latency.count >= 100 && response >= service * 2 && response - service >= noticeable)
+        .then(|| {
+            let (due, sent) = (format_latency(response), format_latency(service));
+            format!(
+                "Calls waited before they were sent: 99% ended within {due} of when they were due, \
              but within {sent} of when they were sent."
-        )
-    })
+            )
+        })
 }
 
 fn dropped(report: &Report) -> Option<String> {
@@ -231,7 +245,9 @@ fn dropped(report: &Report) -> Option<String> {
         1 => "1 call was".into(),
         calls => format!("{} calls were", grouped(calls)),
     };
-    Some(format!("{were} due but not sent, too many being in flight: the load was lower than asked for."))
+    Some(format!(
+        "{were} due but not sent, too many being in flight: the load was lower than asked for."
+    ))
 }
 
 /// A change of a tenth and of five megabytes: less is the noise of any allocator.
@@ -241,7 +257,8 @@ fn memory(report: &Report) -> Option<String> {
     let is_change = growth.abs() >= 5.0 && growth.abs() >= first * 0.1;
     is_change.then(|| {
         let verb = if growth > 0.0 { "grew" } else { "fell" };
-        let caution = if growth > 0.0 { "; only a longer run tells whether that goes on" } else { "" };
+        let caution =
+            if growth > 0.0 { "; only a longer run tells whether that goes on" } else { "" };
         format!("The server's memory {verb} from {first:.1} MB to {last:.1} MB{caution}.")
     })
 }
@@ -252,7 +269,9 @@ fn few_calls(report: &Report) -> Option<String> {
         _ if report.deadlock_count > 0 => None,
         0 | 1_000.. => None,
         1 => Some("One call is too few for percentiles.".into()),
-        calls @ 2..100 => Some(format!("{calls} calls are too few for p99 and p999: both are just the slowest call.")),
+        calls @ 2..100 => Some(format!(
+            "{calls} calls are too few for p99 and p999: both are just the slowest call."
+        )),
         calls => Some(format!("{calls} calls are too few for p999: it is just the slowest call.")),
     }
 }
@@ -285,7 +304,9 @@ mod tests {
     fn nothing_measured_is_all_that_is_said_of_nothing() {
         assert_eq!(told(sustained()), "Nothing was measured: not one call was made.");
         let withdrawn = sustained().failed("t", ErrorCategory::Cancelled, 3, "x");
-        assert!(told(withdrawn).starts_with("Nothing was measured: of 3 calls, none ended by itself."));
+        assert!(
+            told(withdrawn).starts_with("Nothing was measured: of 3 calls, none ended by itself.")
+        );
     }
 
     #[test]
@@ -298,40 +319,83 @@ mod tests {
         );
         assert!(!sentences.iter().any(|sentence| sentence.contains("failed")), "{sentences:?}");
         let alone = told(Run::of(Scenario::deadlock_probe()).silent("t", 1, ""));
-        assert!(alone.starts_with("1 of 1 call to `t` was never answered, though waited for 15.0s; no other call"), "{alone}");
+        assert!(
+            alone.starts_with(
+                "1 of 1 call to `t` was never answered, though waited for 15.0s; no other call"
+            ),
+            "{alone}"
+        );
     }
 
     #[test]
     fn calls_end_well_or_fail_in_one_way_or_in_several() {
         says(sustained().ok("t", 12_345, 900), "All 12,345 calls ended well.");
         says(sustained().ok("t", 1, 900), "The only call ended well.");
-        let one = sustained().ok("t", 8, 900).ok("u", 1, 900).failed("u", ErrorCategory::ToolError, 1, "x");
-        says(one, "1 of 10 calls failed (10.00%), all in the same way: ToolError (the tool answered with isError), and all in calls to `u`.");
-        let several = sustained().ok("t", 7, 9).failed("t", ErrorCategory::Crash, 1, "x").failed("t", ErrorCategory::Timeout, 2, "x");
-        says(several, "3 of 10 calls failed (30.00%), most often as Timeout (given up at the configured call timeout): 2.");
+        let one = sustained().ok("t", 8, 900).ok("u", 1, 900).failed(
+            "u",
+            ErrorCategory::ToolError,
+            1,
+            "x",
+        );
+        says(
+            one,
+            "1 of 10 calls failed (10.00%), all in the same way: ToolError (the tool answered with isError), and all in calls to `u`.",
+        );
+        let several = sustained().ok("t", 7, 9).failed("t", ErrorCategory::Crash, 1, "x").failed(
+            "t",
+            ErrorCategory::Timeout,
+            2,
+            "x",
+        );
+        says(
+            several,
+            "3 of 10 calls failed (30.00%), most often as Timeout (given up at the configured call timeout): 2.",
+        );
     }
 
     #[test]
     fn latency_speaks_of_percentiles_only_with_a_hundred_calls() {
-        says(sustained().ok("t", 98, 1_000).ok("t", 1, 50_000), "Half of the 99 calls took at most 1.00ms; the slowest took 50.0ms, 50 times the median.");
-        says(sustained().ok("t", 500, 1_000).ok("t", 20, 10_000), "Half of the 520 calls took at most 1.00ms and 99% at most 10.0ms, 10 times the median.");
-        says(sustained().ok("t", 5_000, 1_000), "Half of the 5,000 calls took at most 1.00ms and 99% at most 1.00ms.");
+        says(
+            sustained().ok("t", 98, 1_000).ok("t", 1, 50_000),
+            "Half of the 99 calls took at most 1.00ms; the slowest took 50.0ms, 50 times the median.",
+        );
+        says(
+            sustained().ok("t", 500, 1_000).ok("t", 20, 10_000),
+            "Half of the 520 calls took at most 1.00ms and 99% at most 10.0ms, 10 times the median.",
+        );
+        says(
+            sustained().ok("t", 5_000, 1_000),
+            "Half of the 5,000 calls took at most 1.00ms and 99% at most 1.00ms.",
+        );
         assert!(!told(sustained().ok("t", 1, 1_000)).contains("Half"));
     }
 
     #[test]
     fn few_calls_make_few_percentiles() {
         says(sustained().ok("t", 1, 9), "One call is too few for percentiles.");
-        says(sustained().ok("t", 99, 9), "99 calls are too few for p99 and p999: both are just the slowest call.");
-        says(sustained().ok("t", 999, 9), "999 calls are too few for p999: it is just the slowest call.");
+        says(
+            sustained().ok("t", 99, 9),
+            "99 calls are too few for p99 and p999: both are just the slowest call.",
+        );
+        says(
+            sustained().ok("t", 999, 9),
+            "999 calls are too few for p999: it is just the slowest call.",
+        );
         assert!(!told(sustained().ok("t", 1_000, 9)).contains("too few"));
     }
 
     #[test]
     fn the_tail_is_blamed_on_a_tool_only_when_it_is_that_tools() {
         let slow = sustained().ok("fast", 960, 1_000).ok("slow", 40, 50_000);
-        says(slow, "The slow tail is concentrated on `slow`: 4% of all calls, but all of those that took 50.0ms or longer.");
-        let shared = sustained().ok("a", 480, 1_000).ok("a", 20, 50_000).ok("b", 480, 1_000).ok("b", 20, 50_000);
+        says(
+            slow,
+            "The slow tail is concentrated on `slow`: 4% of all calls, but all of those that took 50.0ms or longer.",
+        );
+        let shared = sustained()
+            .ok("a", 480, 1_000)
+            .ok("a", 20, 50_000)
+            .ok("b", 480, 1_000)
+            .ok("b", 20, 50_000);
         assert!(!told(shared).contains("tail"));
         let even = sustained().ok("a", 500, 1_000).ok("b", 500, 1_100);
         assert!(!told(even).contains("tail"));
@@ -341,32 +405,60 @@ mod tests {
 
     #[test]
     fn a_cliff_is_told_where_the_analysis_found_one() {
-        let cliff = Run::of(Scenario::deadlock_probe()).ok("t", 1, 7_000_000).later(10).ok("t", 9, 20_000);
-        says(cliff, "The first call to `t` took 7.00s, later ones 20.0ms (median): users of a fresh process wait.");
-        assert!(!told(sustained().ok("t", 1, 9_000).later(1).ok("t", 9, 20)).contains("first call"));
+        let cliff =
+            Run::of(Scenario::deadlock_probe()).ok("t", 1, 7_000_000).later(10).ok("t", 9, 20_000);
+        says(
+            cliff,
+            "The first call to `t` took 7.00s, later ones 20.0ms (median): users of a fresh process wait.",
+        );
+        assert!(
+            !told(sustained().ok("t", 1, 9_000).later(1).ok("t", 9, 20)).contains("first call")
+        );
     }
 
     #[test]
     fn the_longest_step_of_a_start_is_named() {
-        let start = Run::of(Scenario::cold_start()).step("spawn", 100).step("initialize", 1_900).ok("t", 1, 9);
-        says(start, "A start spends most of its time in `initialize`: 1.90s of 2.00s (95%, medians).");
-        let even = Run::of(Scenario::cold_start()).step("a", 100).step("b", 110).step("c", 90).ok("t", 1, 9);
-        says(even, "No single step dominates a start; the longest is `b`: 110.0ms of 300.1ms (37%, medians).");
+        let start = Run::of(Scenario::cold_start())
+            .step("spawn", 100)
+            .step("initialize", 1_900)
+            .ok("t", 1, 9);
+        says(
+            start,
+            "A start spends most of its time in `initialize`: 1.90s of 2.00s (95%, medians).",
+        );
+        let even = Run::of(Scenario::cold_start())
+            .step("a", 100)
+            .step("b", 110)
+            .step("c", 90)
+            .ok("t", 1, 9);
+        says(
+            even,
+            "No single step dominates a start; the longest is `b`: 110.0ms of 300.1ms (37%, medians).",
+        );
         assert!(!told(sustained().step("a", 100).step("b", 110).ok("t", 1, 9)).contains("start"));
     }
 
     #[test]
     fn waiting_for_ones_turn_is_told_apart_from_slowness() {
         let queue = sustained().late(200, 90_000, 10_000);
-        says(queue, "Calls waited before they were sent: 99% ended within 100.0ms of when they were due, but within 10.0ms of when they were sent.");
+        says(
+            queue,
+            "Calls waited before they were sent: 99% ended within 100.0ms of when they were due, but within 10.0ms of when they were sent.",
+        );
         assert!(!told(sustained().ok("t", 200, 10_000)).contains("waited"));
     }
 
     #[test]
     fn memory_is_told_when_it_changes() {
         let grown = sustained().ok("t", 2_000, 9).memory(&[100.0, 130.5]);
-        says(grown, "The server's memory grew from 100.0 MB to 130.5 MB; only a longer run tells whether that goes on.");
-        says(sustained().ok("t", 2_000, 9).memory(&[100.0, 60.0]), "The server's memory fell from 100.0 MB to 60.0 MB.");
+        says(
+            grown,
+            "The server's memory grew from 100.0 MB to 130.5 MB; only a longer run tells whether that goes on.",
+        );
+        says(
+            sustained().ok("t", 2_000, 9).memory(&[100.0, 60.0]),
+            "The server's memory fell from 100.0 MB to 60.0 MB.",
+        );
         assert!(!told(sustained().ok("t", 2_000, 9).memory(&[100.0, 104.0])).contains("memory"));
         assert!(!told(sustained().ok("t", 2_000, 9).memory(&[100.0])).contains("memory"));
     }
@@ -378,7 +470,10 @@ mod tests {
         report.dropped = 3;
         report.duration = Duration::from_secs(2);
         let told = meaning(&report);
-        assert_eq!(told[0], "The run was interrupted after 2.00s: the figures cover what was done until then.");
+        assert_eq!(
+            told[0],
+            "The run was interrupted after 2.00s: the figures cover what was done until then."
+        );
         assert!(told.contains(&"3 calls were due but not sent, too many being in flight: the load was lower than asked for.".to_owned()));
     }
 

@@ -23,7 +23,9 @@ use crate::{
 };
 
 /// How much a finding matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// Worth knowing.
@@ -52,7 +54,9 @@ pub struct Finding {
 }
 
 /// The word above everything else.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Verdict {
     /// Nothing was found and every gate held.
@@ -139,7 +143,8 @@ impl LatencyStats {
     /// Reads the figures off a histogram.
     pub fn from_histogram(histogram: Histogram<u64>) -> Self {
         let at = |quantile| histogram::quantile(&histogram, quantile).unwrap_or_default();
-        let nanos = |value: f64| Duration::from_nanos(if value.is_finite() { value as u64 } else { 0 });
+        let nanos =
+            |value: f64| Duration::from_nanos(if value.is_finite() { value as u64 } else { 0 });
         Self {
             p50: at(0.50),
             p95: at(0.95),

@@ -20,7 +20,11 @@ pub(super) fn scenario(kind: &ScenarioKind) -> String {
             format!("{concurrent} concurrent, {}{limit}", span(*duration))
         }
         ScenarioKind::DeadlockProbe { concurrent, hang_threshold, grace_period, .. } => {
-            format!("{concurrent} concurrent, hang {}, grace {}", span(*hang_threshold), span(*grace_period))
+            format!(
+                "{concurrent} concurrent, hang {}, grace {}",
+                span(*hang_threshold),
+                span(*grace_period)
+            )
         }
     };
     format!("{}, {settings}", kind.name().label())
@@ -47,15 +51,20 @@ pub(super) fn server_facts(server: &ServerInfo) -> Vec<String> {
 
 /// Why the verdict is what it is: `1 critical finding, 2 threshold violations`.
 pub(super) fn reasons(report: &Report) -> String {
-    let of = |severity| report.findings.iter().filter(|finding| finding.severity == severity).count() as u64;
+    let of = |severity| {
+        report.findings.iter().filter(|finding| finding.severity == severity).count() as u64
+    };
     let counts = [
         (of(Severity::Critical), "critical finding"),
         (report.threshold_violations.len() as u64, "threshold violation"),
         (of(Severity::Warning), "warning"),
         (of(Severity::Info), "note"),
     ];
-    let mut reasons: Vec<String> =
-        counts.iter().filter(|(count, _)| *count > 0).map(|(count, noun)| counted(*count, noun)).collect();
+    let mut reasons: Vec<String> = counts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, noun)| counted(*count, noun))
+        .collect();
     if report.interrupted {
         reasons.push("interrupted".into());
     }
@@ -80,7 +89,8 @@ pub(super) struct Figure {
 
 /// The figures that are shown of the response times, with those marked that violate a threshold.
 pub(super) fn latency_figures(report: &Report) -> [Figure; 5] {
-    let violated = |kind| report.threshold_violations.iter().any(|violation| violation.metric == kind);
+    let violated =
+        |kind| report.threshold_violations.iter().any(|violation| violation.metric == kind);
     let latency = &report.latency;
     let figure = |name, value, kind| Figure { name, value, is_violated: violated(kind) };
     [
@@ -101,8 +111,12 @@ pub(super) fn service_differs(report: &Report) -> bool {
 
 /// Failures by category, the most frequent first.
 pub(super) fn failures(report: &Report) -> Vec<(&'static str, u64)> {
-    let mut failures: Vec<_> =
-        report.errors.by_category.iter().map(|(category, count)| (category.name(), *count)).collect();
+    let mut failures: Vec<_> = report
+        .errors
+        .by_category
+        .iter()
+        .map(|(category, count)| (category.name(), *count))
+        .collect();
     failures.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     failures
 }
@@ -127,7 +141,8 @@ mod tests {
 
     #[test]
     fn scenarios_read_like_the_design() {
-        let sustained: Scenario = Scenario::sustained().concurrent(50).duration(Duration::from_secs(60)).into();
+        let sustained: Scenario =
+            Scenario::sustained().concurrent(50).duration(Duration::from_secs(60)).into();
         assert_eq!(scenario(&sustained.kind), "Sustained, 50 concurrent, 60s");
         let probe: Scenario = Scenario::deadlock_probe().into();
         assert_eq!(scenario(&probe.kind), "DeadlockProbe, 20 concurrent, hang 5s, grace 10s");

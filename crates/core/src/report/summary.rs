@@ -11,12 +11,7 @@ use super::{
     json::{layout, numbers::finite},
     phrases::printable,
 };
-use crate::{
-    exit::Exit,
-    mcp::Revision,
-    scenario::ScenarioName,
-    thresholds::ThresholdViolation,
-};
+use crate::{exit::Exit, mcp::Revision, scenario::ScenarioName, thresholds::ThresholdViolation};
 
 /// What the member `schema` of every summary says.
 pub const SCHEMA: &str = "mcp-loadtest/summary/v1";
@@ -123,7 +118,8 @@ pub fn exit(report: &Report) -> Exit {
 /// Sums a report up.
 pub fn summary(report: &Report, run_dir: Option<&Path>) -> Summary {
     let latency = &report.latency;
-    let millis = |time: std::time::Duration| (latency.count > 0).then_some(time.as_nanos() as f64 / 1e6);
+    let millis =
+        |time: std::time::Duration| (latency.count > 0).then_some(time.as_nanos() as f64 / 1e6);
     Summary {
         schema: SCHEMA.to_owned(),
         run_id: report.run_id.clone(),

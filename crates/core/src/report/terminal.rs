@@ -20,7 +20,14 @@ pub struct Terminal;
 impl Renderer for Terminal {
     fn render(&self, report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
         for line in fitting(report) {
-            writeln!(out, "{}{}{}{}", line.style, line.label, line.style.render_reset(), line.text)?;
+            writeln!(
+                out,
+                "{}{}{}{}",
+                line.style,
+                line.label,
+                line.style.render_reset(),
+                line.text
+            )?;
         }
         Ok(())
     }

@@ -8,7 +8,8 @@ use serde_json::Value;
 use super::{
     RENDERERS, Renderer, Report, build,
     fixture::{Run, deadlocked, healthy, hostile, violated},
-    json, markdown, meaning, summary, terminal, wrap::width,
+    json, markdown, meaning, summary, terminal,
+    wrap::width,
 };
 use crate::{outcome::ErrorCategory, scenario::Scenario, tally::Tally, thresholds::Thresholds};
 
@@ -32,7 +33,8 @@ fn on_terminal(report: &Report) -> String {
 fn valid(schema: &Value, text: &str) {
     let value: Value = serde_json::from_str(text).unwrap();
     let validator = jsonschema::validator_for(schema).unwrap();
-    let errors: Vec<String> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
+    let errors: Vec<String> =
+        validator.iter_errors(&value).map(|error| error.to_string()).collect();
     assert!(errors.is_empty(), "{errors:?}");
 }
 
@@ -89,7 +91,11 @@ fn violated_thresholds() {
 #[test]
 fn a_cold_start() {
     let run = [180, 220, 190].into_iter().fold(Run::of(Scenario::cold_start()), |run, millis| {
-        run.step("1_spawn", millis).step("2_initialize", millis * 9).step("3_first_call", 40).ok("get_quote", 1, 40_000)
+        run.step("1_spawn", millis).step("2_initialize", millis * 9).step("3_first_call", 40).ok(
+            "get_quote",
+            1,
+            40_000,
+        )
     });
     let report = run.report();
     check(&report);
@@ -113,8 +119,18 @@ fn schemas_name_their_format_and_need_what_the_design_has() {
     assert_eq!(summary::schema()["properties"]["schema"]["const"], summary::SCHEMA);
     let required = schema["required"].as_array().unwrap();
     for member in [
-        "run_id", "started_at", "duration_secs", "scenario", "latency_ms", "throughput", "errors", "process",
-        "deadlock_count", "hang_count", "threshold_violations", "passed",
+        "run_id",
+        "started_at",
+        "duration_secs",
+        "scenario",
+        "latency_ms",
+        "throughput",
+        "errors",
+        "process",
+        "deadlock_count",
+        "hang_count",
+        "threshold_violations",
+        "passed",
     ] {
         assert!(required.contains(&member.into()), "{member}");
     }
@@ -138,7 +154,10 @@ fn the_summary_is_small() {
 #[test]
 fn colour_marks_only_what_words_say() {
     let screen = text(&terminal::Terminal, &deadlocked());
-    assert!(screen.starts_with("\u{1b}[1m\u{1b}[31mCRITICAL\u{1b}[0m   1 critical finding"), "{screen:?}");
+    assert!(
+        screen.starts_with("\u{1b}[1m\u{1b}[31mCRITICAL\u{1b}[0m   1 critical finding"),
+        "{screen:?}"
+    );
 }
 
 /// Code spans and code blocks are cut out; what is left must hold no markup of a peer's.
@@ -154,8 +173,14 @@ fn outside_code(markdown: &str) -> String {
         left.push_str(&rest[..at]);
         let fence: String = rest[at..].chars().take_while(|c| *c == '`').collect();
         let body = &rest[at + fence.len()..];
-        let is_end = |end: &usize| !body[..*end].ends_with('`') && !body[*end + fence.len()..].starts_with('`');
-        let end = body.match_indices(&fence).map(|(end, _)| end).find(is_end).expect("every span is closed");
+        let is_end = |end: &usize| {
+            !body[..*end].ends_with('`') && !body[*end + fence.len()..].starts_with('`')
+        };
+        let end = body
+            .match_indices(&fence)
+            .map(|(end, _)| end)
+            .find(is_end)
+            .expect("every span is closed");
         assert!(fence.len() == 3 || !body[..end].contains('\n'), "{body}");
         rest = &body[end + fence.len()..];
     }
@@ -168,7 +193,9 @@ fn nothing_hostile_survives() {
     check(&report);
     for entry in RENDERERS {
         let told = plain(&text(entry.renderer, &report));
-        let bad = |c: char| (c.is_control() && c != '\n') || "\u{202e}\u{2066}\u{feff}\u{e0041}".contains(c);
+        let bad = |c: char| {
+            (c.is_control() && c != '\n') || "\u{202e}\u{2066}\u{feff}\u{e0041}".contains(c)
+        };
         assert!(!told.contains(bad), "{}", entry.name);
         for line in told.lines() {
             assert!(!line.trim_start().starts_with("::"), "{line}");
@@ -199,7 +226,10 @@ fn what_is_no_metrics_is_refused_with_a_reason() {
         (good.trim_end().trim_end_matches('}'), "EOF"),
         (&format!("{good} x"), "trailing"),
         (&good.replace("[[", "[[1,18446744073709551615],["), "too many"),
-        (&good.replace("\"total_requests\": 12345", "\"total_requests\": -1"), "throughput.total_requests"),
+        (
+            &good.replace("\"total_requests\": 12345", "\"total_requests\": -1"),
+            "throughput.total_requests",
+        ),
         (&good.replace("60.25,", "-60.25,"), "duration_secs"),
     ];
     for (text, reason) in cases {
@@ -246,7 +276,12 @@ fn any_run() -> impl Strategy<Value = Run> {
         Just(Scenario::deadlock_probe().into()),
         Just(Scenario::cold_start().into()),
     ];
-    let parts = (scenario, prop::collection::vec(end, 0..40), prop::collection::vec(0.0..1e6_f64, 0..4), 0_u64..3);
+    let parts = (
+        scenario,
+        prop::collection::vec(end, 0..40),
+        prop::collection::vec(0.0..1e6_f64, 0..4),
+        0_u64..3,
+    );
     parts.prop_map(|(scenario, ends, memory, limit): (Scenario, _, _, _)| {
         let mut run = Run::of(scenario).memory(&memory);
         run.info.thresholds = Thresholds {

@@ -115,7 +115,10 @@ pub fn read_line(line: &str) -> Result<Event<'static>, TraceError> {
 
 impl Line<'_> {
     fn need<T>(&self, member: Option<T>, name: &'static str) -> Result<T, TraceError> {
-        member.ok_or_else(|| TraceError::Missing { kind: self.kind.clone().into_owned(), member: name })
+        member.ok_or_else(|| TraceError::Missing {
+            kind: self.kind.clone().into_owned(),
+            member: name,
+        })
     }
 
     fn call(&self, started: Duration) -> Result<Call<'static>, TraceError> {
@@ -196,7 +199,14 @@ mod tests {
     fn long_results_are_cut_but_the_line_stays_json() {
         let result = format!("{{\"text\":\"{}\"}}", "é".repeat(2_000));
         let mut line = Vec::new();
-        append(&Event::Response { call: call(1, 1), at: Duration::from_secs(1), result: result.as_bytes().into() }, &mut line);
+        append(
+            &Event::Response {
+                call: call(1, 1),
+                at: Duration::from_secs(1),
+                result: result.as_bytes().into(),
+            },
+            &mut line,
+        );
         let value: serde_json::Value = serde_json::from_slice(&line).unwrap();
         assert_eq!(value["result_bytes"], result.len());
         assert!(value["result"].as_str().unwrap().len() <= 1_030);
@@ -205,7 +215,10 @@ mod tests {
     #[test]
     fn line_ends_inside_pretty_json_do_not_break_the_line() {
         let mut line = Vec::new();
-        append(&Event::Request { call: call(1, 1), params: b"{\n  \"a\": 1\r\n}".as_slice().into() }, &mut line);
+        append(
+            &Event::Request { call: call(1, 1), params: b"{\n  \"a\": 1\r\n}".as_slice().into() },
+            &mut line,
+        );
         assert_eq!(line.iter().filter(|byte| **byte == b'\n').count(), 1);
         assert!(serde_json::from_slice::<serde_json::Value>(&line).is_ok());
     }

@@ -28,7 +28,8 @@ Each phase has its own histogram; the latency of the report is that of the first
 };
 
 async fn drive(stage: Stage) -> Result<Vec<mcp_loadtest_core::tally::Tally>, crate::RunError> {
-    let ScenarioKind::ColdStart { iterations, warmup } = stage.context.blueprint.scenario.kind else {
+    let ScenarioKind::ColdStart { iterations, warmup } = stage.context.blueprint.scenario.kind
+    else {
         return Err(crate::RunError::Internal("not a cold start".into()));
     };
     let Stage { context, session, plan } = stage;

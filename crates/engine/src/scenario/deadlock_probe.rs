@@ -41,7 +41,9 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 async fn drive(stage: Stage) -> Result<Vec<Tally>, RunError> {
-    let ScenarioKind::DeadlockProbe { concurrent, bail_early, steady_calls, .. } = stage.context.blueprint.scenario.kind else {
+    let ScenarioKind::DeadlockProbe { concurrent, bail_early, steady_calls, .. } =
+        stage.context.blueprint.scenario.kind
+    else {
         return Err(RunError::Internal("not a deadlock probe".into()));
     };
     let Stage { context, session, plan } = stage;
@@ -62,7 +64,13 @@ async fn drive(stage: Stage) -> Result<Vec<Tally>, RunError> {
 }
 
 /// Releases all calls at once. Says whether one was never answered.
-async fn burst(context: &Rc<Context>, plan: &Plan, sessions: &[Session], concurrent: u32, bail_early: bool) -> bool {
+async fn burst(
+    context: &Rc<Context>,
+    plan: &Plan,
+    sessions: &[Session],
+    concurrent: u32,
+    bail_early: bool,
+) -> bool {
     let barrier = Rc::new(Notify::new());
     let ready = Rc::new(Cell::new(0_u32));
     let dice = context.blueprint.scenario.seed.dice(crate::plan::CHOICE).into();

@@ -77,7 +77,8 @@ type Joined = Option<String>;
 
 async fn drive(stage: Stage) -> Result<Vec<Tally>, RunError> {
     let Stage { context, session, plan } = stage;
-    let ScenarioKind::Sustained { concurrent, duration, .. } = context.blueprint.scenario.kind else {
+    let ScenarioKind::Sustained { concurrent, duration, .. } = context.blueprint.scenario.kind
+    else {
         return Err(RunError::Internal("not a sustained load".into()));
     };
     let can_share = matches!(context.blueprint.server.transport, Transport::Http { .. });
@@ -112,7 +113,12 @@ async fn drive(stage: Stage) -> Result<Vec<Tally>, RunError> {
 }
 
 /// The lanes of this thread, with their calls in flight.
-fn own_lanes(context: &Rc<Context>, plan: &Arc<Plan>, shares: &[Share], own: &[Session]) -> Vec<(Rc<Lane>, u32)> {
+fn own_lanes(
+    context: &Rc<Context>,
+    plan: &Arc<Plan>,
+    shares: &[Share],
+    own: &[Session],
+) -> Vec<(Rc<Lane>, u32)> {
     let mine = shares.iter().enumerate().filter(|(_, share)| share.thread == context.worker);
     let lanes = mine.filter_map(|(lane, share)| {
         let session = own.iter().find(|session| session.index() == share.session)?.clone();
@@ -151,7 +157,13 @@ struct Orders {
 }
 
 impl Crew {
-    fn start(context: &Context, plan: &Arc<Plan>, shares: &[Share], own: &[Session], threads: u16) -> Result<Self, RunError> {
+    fn start(
+        context: &Context,
+        plan: &Arc<Plan>,
+        shares: &[Share],
+        own: &[Session],
+        threads: u16,
+    ) -> Result<Self, RunError> {
         let (ready_sender, ready) = mpsc::unbounded_channel();
         let (start, start_receiver) = watch::channel(None);
         let joined = own.iter().map(|session| (session.index(), session.http_session_id()));
@@ -168,7 +180,9 @@ impl Crew {
                 start: start_receiver.clone(),
             };
             let thread = std::thread::Builder::new().name(format!("load-{worker}"));
-            thread.spawn(move || crew_thread(orders)).map_err(|error| RunError::Internal(error.to_string()))
+            thread
+                .spawn(move || crew_thread(orders))
+                .map_err(|error| RunError::Internal(error.to_string()))
         };
         let threads = (1..threads).map(spawn).collect::<Result<_, _>>()?;
         Ok(Self { threads, ready, start })
@@ -179,7 +193,9 @@ impl Crew {
         for _ in 0..self.threads.len() {
             match self.ready.recv().await {
                 Some(ready) => ready?,
-                None => return Err(RunError::Internal("a load thread ended before it began".into())),
+                None => {
+                    return Err(RunError::Internal("a load thread ended before it began".into()));
+                }
             }
         }
         let until = context.now() + duration;
@@ -200,7 +216,8 @@ impl Crew {
 
 fn crew_thread(orders: Orders) -> Tally {
     crate::conductor::on_local_runtime(async move {
-        let context = Rc::new(Context::new(orders.blueprint.clone(), orders.revision, orders.worker));
+        let context =
+            Rc::new(Context::new(orders.blueprint.clone(), orders.revision, orders.worker));
         crew_member(&context, orders).await;
         context.recorder.finish()
     })
@@ -216,7 +233,11 @@ async fn crew_member(context: &Rc<Context>, mut orders: Orders) {
         }
     };
     let _ = orders.ready.send(Ok(()));
-    let Ok(until) = orders.start.wait_for(Option::is_some).await.map(|until| until.unwrap_or_default()) else { return };
+    let Ok(until) =
+        orders.start.wait_for(Option::is_some).await.map(|until| until.unwrap_or_default())
+    else {
+        return;
+    };
     let lanes = own_lanes(context, &orders.plan, &orders.shares, &own);
     tokio::select! {
         () = drive_all(&lanes, until) => {}
@@ -241,7 +262,8 @@ async fn open_own(context: &Context, orders: &Orders) -> Result<Vec<Session>, Ru
         own.push(match joined {
             Some((index, id)) => {
                 let options = context.options(*index);
-                Session::join(&context.blueprint.target, &options, orders.revision, id.clone()).await?
+                Session::join(&context.blueprint.target, &options, orders.revision, id.clone())
+                    .await?
             }
             None => context.open(share.session).await?.0,
         });
@@ -255,7 +277,13 @@ mod tests {
 
     #[test]
     fn all_calls_are_shared_out() {
-        for (concurrent, sessions, threads, can_share) in [(20, 1, 1, false), (100, 1, 2, true), (7, 3, 2, false), (3, 3, 2, true), (1, 1, 2, true)] {
+        for (concurrent, sessions, threads, can_share) in [
+            (20, 1, 1, false),
+            (100, 1, 2, true),
+            (7, 3, 2, false),
+            (3, 3, 2, true),
+            (1, 1, 2, true),
+        ] {
             let shares = shares(concurrent, sessions, threads, can_share);
             assert_eq!(shares.iter().map(|share| share.concurrent).sum::<u32>(), concurrent);
             assert!(shares.iter().all(|share| share.concurrent > 0 && share.session < sessions));

@@ -10,7 +10,8 @@ use crate::fixtures::root;
 /// The folder of an environment.
 pub(crate) fn environment(name: &str) -> PathBuf {
     let script = root().join("tests/env/testenv.py");
-    let found = Command::new("python3").arg(&script).args(["path", name]).output().expect("python3 starts");
+    let found =
+        Command::new("python3").arg(&script).args(["path", name]).output().expect("python3 starts");
     assert!(
         found.status.success(),
         "the environment `{name}` is missing; install it with `python3 {} ensure {name}`\n{}",
@@ -23,7 +24,11 @@ pub(crate) fn environment(name: &str) -> PathBuf {
 /// A program of an environment, which must be there.
 pub(crate) fn program(name: &str, path: &str) -> String {
     let file = environment(name).join(path);
-    assert!(file.exists(), "{} is missing; remove the folder and install `{name}` again", file.display());
+    assert!(
+        file.exists(),
+        "{} is missing; remove the folder and install `{name}` again",
+        file.display()
+    );
     file.to_str().expect("a path in UTF-8").to_owned()
 }
 

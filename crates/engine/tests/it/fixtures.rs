@@ -48,7 +48,8 @@ pub(crate) struct Listening {
 pub(crate) async fn http_mock(env: &[(&str, &str)]) -> Listening {
     let mut launch = Launch::new("python3");
     launch.args = vec![script("mock-http-server")];
-    launch.env = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    launch.env =
+        env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let mut process = ServerProcess::spawn(&launch).expect("the mock starts");
     let stdout = process.take_stdout().expect("nobody took it");
     let line = timeout(DEADLINE, BufReader::new(stdout).lines().next_line()).await;

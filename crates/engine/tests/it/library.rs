@@ -2,7 +2,9 @@
 
 use std::{fmt::Debug, time::Duration};
 
-use mcp_loadtest::{ErrorCategory, LatencyStats, Outcome, Report, Run, Scenario, Server, Stop, Thresholds, Verdict};
+use mcp_loadtest::{
+    ErrorCategory, LatencyStats, Outcome, Report, Run, Scenario, Server, Stop, Thresholds, Verdict,
+};
 use mcp_loadtest_core::server::ProtocolChoice;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
@@ -58,32 +60,65 @@ fn short_load() -> Scenario {
 async fn runs_go_on_side_by_side_in_one_process() {
     let listening = http_mock(&[]).await;
     let over_http = Server::http(&listening.url).build();
-    let servers = [mock("mock-normal").build(), mock("mock-error").build(), over_http, mock("mock-modern").build()];
+    let servers = [
+        mock("mock-normal").build(),
+        mock("mock-error").build(),
+        over_http,
+        mock("mock-modern").build(),
+    ];
     let mut runs = JoinSet::new();
     for (index, server) in servers.into_iter().enumerate() {
-        runs.spawn(async move { (index, Run::new(server, short_load()).execute().await.expect("it runs")) });
+        runs.spawn(async move {
+            (index, Run::new(server, short_load()).execute().await.expect("it runs"))
+        });
     }
     let mut reports = runs.join_all().await;
     reports.sort_by_key(|(index, _)| *index);
     let verdicts: Vec<_> = reports.iter().map(|(_, report)| report.verdict).collect();
-    assert_eq!(verdicts, [Verdict::Pass, Verdict::Critical, Verdict::Pass, Verdict::Pass], "{reports:#?}");
+    assert_eq!(
+        verdicts,
+        [Verdict::Pass, Verdict::Critical, Verdict::Pass, Verdict::Pass],
+        "{reports:#?}"
+    );
     // Nobody's calls are counted by another.
     for (_, report) in &reports {
-        assert_eq!(report.throughput.total_requests, report.throughput.successful_requests + report.errors.total);
+        assert_eq!(
+            report.throughput.total_requests,
+            report.throughput.successful_requests + report.errors.total
+        );
     }
-    let names: std::collections::BTreeSet<_> = reports.iter().map(|(_, report)| &report.run_id).collect();
+    let names: std::collections::BTreeSet<_> =
+        reports.iter().map(|(_, report)| &report.run_id).collect();
     assert_eq!(names.len(), reports.len());
 }
 
 #[test]
 fn builders_take_their_settings_in_any_order() {
     let (duration, args) = (Duration::from_secs(3), json!({ "text": "x" }));
-    let one = Scenario::sustained().concurrent(4).duration(duration).tool("echo").args(args.clone()).sessions(2);
-    let other = Scenario::sustained().sessions(2).args(args.clone()).tool("echo").duration(duration).concurrent(4);
+    let one = Scenario::sustained()
+        .concurrent(4)
+        .duration(duration)
+        .tool("echo")
+        .args(args.clone())
+        .sessions(2);
+    let other = Scenario::sustained()
+        .sessions(2)
+        .args(args.clone())
+        .tool("echo")
+        .duration(duration)
+        .concurrent(4);
     assert_eq!(one.build(), other.build());
 
-    let one = Scenario::deadlock_probe().tool("echo").concurrent(3).grace_period(duration).hang_threshold(duration);
-    let other = Scenario::deadlock_probe().hang_threshold(duration).grace_period(duration).concurrent(3).tool("echo");
+    let one = Scenario::deadlock_probe()
+        .tool("echo")
+        .concurrent(3)
+        .grace_period(duration)
+        .hang_threshold(duration);
+    let other = Scenario::deadlock_probe()
+        .hang_threshold(duration)
+        .grace_period(duration)
+        .concurrent(3)
+        .tool("echo");
     assert_eq!(one.build(), other.build());
 
     let one = Scenario::cold_start().iterations(2).warmup(false).tool("echo").timeout(duration);
@@ -91,7 +126,8 @@ fn builders_take_their_settings_in_any_order() {
     assert_eq!(one.build(), other.build());
 
     let one = Server::stdio("x").arg("-m").env("A", "1").working_dir("/").startup_timeout(duration);
-    let other = Server::stdio("x").startup_timeout(duration).working_dir("/").env("A", "1").arg("-m");
+    let other =
+        Server::stdio("x").startup_timeout(duration).working_dir("/").env("A", "1").arg("-m");
     assert_eq!(one.build(), other.build());
 }
 
@@ -156,7 +192,8 @@ async fn a_report_reads_back_from_its_own_serialization() {
 #[tokio::test]
 async fn whoever_stops_a_run_gets_what_was_measured() {
     let stop = Stop::new();
-    let scenario = Scenario::sustained().concurrent(2).duration(Duration::from_secs(3600)).tool("echo");
+    let scenario =
+        Scenario::sustained().concurrent(2).duration(Duration::from_secs(3600)).tool("echo");
     let run = Run::new(mock("mock-normal"), scenario).with_stop(stop.clone());
     let progress = run.progress();
     let running = tokio::spawn(run.execute());
@@ -164,7 +201,10 @@ async fn whoever_stops_a_run_gets_what_was_measured() {
     stop.stop();
     let report = running.await.expect("no panic").expect("a report");
     assert!(report.interrupted && report.throughput.successful_requests > 0);
-    assert_eq!(mcp_loadtest_core::report::summary::exit(&report).code(), mcp_loadtest::Exit::INTERRUPTED);
+    assert_eq!(
+        mcp_loadtest_core::report::summary::exit(&report).code(),
+        mcp_loadtest::Exit::INTERRUPTED
+    );
 }
 
 #[tokio::test]

@@ -41,7 +41,12 @@ pub(crate) fn descendants(root: u32) -> HashSet<Process> {
     let mut found = HashSet::from([root]);
     loop {
         let before = found.len();
-        found.extend(rows.iter().filter(|(_, stat)| found.contains(&stat.parent)).map(|(pid, _)| *pid).collect::<Vec<_>>());
+        found.extend(
+            rows.iter()
+                .filter(|(_, stat)| found.contains(&stat.parent))
+                .map(|(pid, _)| *pid)
+                .collect::<Vec<_>>(),
+        );
         if found.len() == before {
             break;
         }

@@ -14,8 +14,15 @@ use tempfile::TempDir;
 use crate::fixtures::{http_mock, inline_mock, mock};
 
 /// All files of a run directory.
-const FILES: [&str; 7] =
-    ["config.toml", "metrics.json", "report.md", "server.stderr.log", "server.stdout.log", "summary.json", "trace.jsonl"];
+const FILES: [&str; 7] = [
+    "config.toml",
+    "metrics.json",
+    "report.md",
+    "server.stderr.log",
+    "server.stdout.log",
+    "summary.json",
+    "trace.jsonl",
+];
 
 /// A run that has ended, and its directory.
 struct Kept {
@@ -51,39 +58,63 @@ async fn keep(run: Run) -> Kept {
 }
 
 fn only_entry(parent: &Path) -> PathBuf {
-    let entries: Vec<_> = fs::read_dir(parent).expect("the parent").flatten().map(|entry| entry.path()).collect();
+    let entries: Vec<_> =
+        fs::read_dir(parent).expect("the parent").flatten().map(|entry| entry.path()).collect();
     assert_eq!(entries.len(), 1, "{entries:?}");
     entries[0].clone()
 }
 
 fn load(concurrent: u32) -> Scenario {
-    Scenario::sustained().concurrent(concurrent).duration(Duration::from_millis(700)).tool("echo").build()
+    Scenario::sustained()
+        .concurrent(concurrent)
+        .duration(Duration::from_millis(700))
+        .tool("echo")
+        .build()
 }
 
 /// Waits as short as a mock that never answers allows.
 fn probe() -> Scenario {
     let probe = Scenario::deadlock_probe().concurrent(4).tool("echo");
-    probe.hang_threshold(Duration::from_millis(300)).grace_period(Duration::from_millis(700)).build()
+    probe
+        .hang_threshold(Duration::from_millis(300))
+        .grace_period(Duration::from_millis(700))
+        .build()
 }
 
 fn validate(schema: &Value, document: &Value, what: &str) {
     let validator = jsonschema::validator_for(schema).expect("our schemas are schemas");
-    let errors: Vec<_> = validator.iter_errors(document).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    let errors: Vec<_> = validator
+        .iter_errors(document)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect();
     assert!(errors.is_empty(), "{what} is not what its schema says: {errors:#?}\n{document:#}");
 }
 
 fn validate_all(kept: &Kept) {
-    let mut names: Vec<_> = fs::read_dir(&kept.dir).expect("the directory").flatten().map(|file| file.file_name()).collect();
+    let mut names: Vec<_> = fs::read_dir(&kept.dir)
+        .expect("the directory")
+        .flatten()
+        .map(|file| file.file_name())
+        .collect();
     names.sort();
     assert_eq!(names, FILES);
     validate(&report::json::schema(), &kept.json("metrics.json"), "metrics.json");
     validate(&report::summary::schema(), &kept.json("summary.json"), "summary.json");
     let written: toml::Value = toml::from_str(&kept.text("config.toml")).expect("TOML");
-    validate(&config::schema(), &serde_json::to_value(written).expect("TOML is JSON"), "config.toml");
+    validate(
+        &config::schema(),
+        &serde_json::to_value(written).expect("TOML is JSON"),
+        "config.toml",
+    );
     let schema = trace::schema::schema();
     let validator = jsonschema::validator_for(&schema).expect("our schema is a schema");
     for (number, line) in kept.lines().iter().enumerate() {
-        assert!(validator.is_valid(line), "line {}: {:?}\n{line}", number + 1, validator.validate(line).err());
+        assert!(
+            validator.is_valid(line),
+            "line {}: {:?}\n{line}",
+            number + 1,
+            validator.validate(line).err()
+        );
     }
 }
 
@@ -93,16 +124,28 @@ fn kinds(kept: &Kept) -> std::collections::BTreeSet<String> {
 
 #[tokio::test]
 async fn every_file_is_there_and_is_what_its_schema_says() {
-    let load = Scenario::sustained().concurrent(2).duration(Duration::from_millis(200)).tool("echo");
+    let load =
+        Scenario::sustained().concurrent(2).duration(Duration::from_millis(200)).tool("echo");
     let normal = keep(Run::new(mock("mock-normal").env("API_KEY", "a secret"), load)).await;
     let silent = keep(Run::new(mock("mock-broken"), probe())).await;
-    let starts = keep(Run::new(mock("mock-noise"), Scenario::cold_start().iterations(2).tool("echo"))).await;
+    let starts =
+        keep(Run::new(mock("mock-noise"), Scenario::cold_start().iterations(2).tool("echo"))).await;
     for kept in [&normal, &silent, &starts] {
         validate_all(kept);
     }
-    assert_eq!(kinds(&normal), ["process_sample", "request", "response", "scenario_event"].map(String::from).into());
-    assert!(kinds(&silent).is_superset(&["hang", "deadlock", "error"].map(String::from).into()), "{:?}", kinds(&silent));
-    assert!(normal.text("report.md").contains("PASS") && silent.text("report.md").contains("DEADLOCK DETECTED"));
+    assert_eq!(
+        kinds(&normal),
+        ["process_sample", "request", "response", "scenario_event"].map(String::from).into()
+    );
+    assert!(
+        kinds(&silent).is_superset(&["hang", "deadlock", "error"].map(String::from).into()),
+        "{:?}",
+        kinds(&silent)
+    );
+    assert!(
+        normal.text("report.md").contains("PASS")
+            && silent.text("report.md").contains("DEADLOCK DETECTED")
+    );
     assert!(starts.text("server.stdout.log").contains("INFO handling tools/call"));
     for name in FILES {
         assert!(!normal.text(name).contains("a secret"), "{name} tells a secret");
@@ -120,8 +163,14 @@ async fn a_crash_leaves_its_last_words_in_the_log() {
 fn assert_same(one: &Report, other: &Report, what: &str) {
     let fields = |report: &Report| serde_json::to_value(report).expect("a report can be written");
     let (left, right) = (fields(one), fields(other));
-    let members = left.as_object().expect("an object").iter().filter(|(name, value)| right[name.as_str()] != **value);
-    let differences: Vec<_> = members.map(|(name, value)| format!("{name}: {value} / {}", right[name.as_str()])).collect();
+    let members = left
+        .as_object()
+        .expect("an object")
+        .iter()
+        .filter(|(name, value)| right[name.as_str()] != **value);
+    let differences: Vec<_> = members
+        .map(|(name, value)| format!("{name}: {value} / {}", right[name.as_str()]))
+        .collect();
     assert!(differences.is_empty(), "{what} differ in {differences:#?}");
     assert!(one == other, "{what} differ in what is not written");
 }
@@ -165,19 +214,32 @@ async fn several_threads_are_told_again_from_their_trace() {
 #[tokio::test]
 async fn a_result_of_more_than_a_kibibyte_is_cut() {
     let text = "é".repeat(2_000);
-    let scenario = Scenario::cold_start().iterations(1).warmup(false).tool("echo").args(json!({ "text": text }));
+    let scenario = Scenario::cold_start()
+        .iterations(1)
+        .warmup(false)
+        .tool("echo")
+        .args(json!({ "text": text }));
     let kept = keep(Run::new(mock("mock-normal"), scenario)).await;
     let lines = kept.lines();
     let call = |line: &&Value| line["phase"] == "load";
-    let response = lines.iter().filter(call).find(|line| line["kind"] == "response").expect("a response");
+    let response =
+        lines.iter().filter(call).find(|line| line["kind"] == "response").expect("a response");
     let result = response["result"].as_str().expect("text, as the JSON is cut");
     assert!(result.starts_with(r#"{"content":[{"#), "{result}");
     assert!(result.len() <= 1_024 && response["result_bytes"].as_u64() > Some(2_000), "{response}");
-    let request = lines.iter().filter(call).find(|line| line["kind"] == "request").expect("a request");
+    let request =
+        lines.iter().filter(call).find(|line| line["kind"] == "request").expect("a request");
     assert_eq!(request["params"]["arguments"]["text"], text, "what we sent is never cut");
-    let short: Vec<_> = lines.iter().filter(|line| line["kind"] == "response" && line["method"] == "tools/list").collect();
+    let short: Vec<_> = lines
+        .iter()
+        .filter(|line| line["kind"] == "response" && line["method"] == "tools/list")
+        .collect();
     assert!(short.iter().all(|line| line["result"]["tools"].is_array()), "{short:#?}");
-    assert_same(&kept.saved().report_from_trace().expect("the trace"), &kept.report, "the trace and the run");
+    assert_same(
+        &kept.saved().report_from_trace().expect("the trace"),
+        &kept.report,
+        "the trace and the run",
+    );
 }
 
 #[tokio::test]
@@ -226,8 +288,13 @@ fn a_directory_that_is_no_run_says_so() {
 async fn a_server_that_does_not_start_leaves_its_words_and_no_process() {
     let parent = TempDir::new().expect("a directory");
     let server = inline_mock("import sys; sys.exit('no such licence')");
-    let error = Run::new(server, load(2)).with_output_dir(parent.path()).execute().await.expect_err("it ends at once");
+    let error = Run::new(server, load(2))
+        .with_output_dir(parent.path())
+        .execute()
+        .await
+        .expect_err("it ends at once");
     assert!(error.to_string().contains("exit code 1"), "{error}");
-    let log = fs::read_to_string(only_entry(parent.path()).join("server.stderr.log")).expect("the log");
+    let log =
+        fs::read_to_string(only_entry(parent.path()).join("server.stderr.log")).expect("the log");
     assert!(log.contains("no such licence"), "{log}");
 }

@@ -31,7 +31,8 @@ fn elicited(params: &Value) -> Value {
     let Some(schema) = params.get("requestedSchema") else {
         return json!({ "action": "decline" });
     };
-    let content = generate::arguments(schema, &mut Seed::default().dice(0), &generate::Budget::default());
+    let content =
+        generate::arguments(schema, &mut Seed::default().dice(0), &generate::Budget::default());
     match content {
         Ok(content) => json!({ "action": "accept", "content": with_defaults(schema, content) }),
         Err(_) => json!({ "action": "decline" }),
@@ -113,6 +114,9 @@ mod tests {
     #[test]
     fn what_we_do_not_offer_is_refused() {
         assert_eq!(answer("tasks/list", &Value::Null), None);
-        assert_eq!(answer(method::ELICITATION, &json!({"url": "http://x"})), Some(json!({"action": "decline"})));
+        assert_eq!(
+            answer(method::ELICITATION, &json!({"url": "http://x"})),
+            Some(json!({"action": "decline"}))
+        );
     }
 }

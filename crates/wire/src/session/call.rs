@@ -61,7 +61,9 @@ impl Session {
         match inner.follow(id, prepared).await {
             Step::Ended(reply) => reply,
             // Rare, and its state is large: boxed so that a plain call stays small.
-            Step::NeedsInput(result) => Box::pin(inner.further_rounds(prepared, &attempt, result)).await,
+            Step::NeedsInput(result) => {
+                Box::pin(inner.further_rounds(prepared, &attempt, result)).await
+            }
         }
     }
 
@@ -73,9 +75,15 @@ impl Session {
 
 impl Inner {
     /// Answers `input_required` by repeating the request with what was asked for.
-    async fn further_rounds(&self, first: &Rc<Prepared>, attempt: &Attempt<'_>, mut result: Vec<u8>) -> Reply {
+    async fn further_rounds(
+        &self,
+        first: &Rc<Prepared>,
+        attempt: &Attempt<'_>,
+        mut result: Vec<u8>,
+    ) -> Reply {
         // Only the first round counts as issued; the rounds after it belong to the same call.
-        let phase = if attempt.how.phase == Phase::Load { Phase::Control } else { attempt.how.phase };
+        let phase =
+            if attempt.how.phase == Phase::Load { Phase::Control } else { attempt.how.phase };
         for _ in 0..MOST_ROUNDS {
             let Some(next) = self.with_input(first, &result) else {
                 return self.fail(first, attempt, "`input_required` without anything to answer");
@@ -166,7 +174,11 @@ impl Inner {
         let at = self.clock.now();
         let mut slots = self.slots.borrow_mut();
         let Some(slot) = slots.waiting(id) else { return };
-        let failure = Failure { category: cause.category, message: cause.message.as_ref().into(), code: cause.code };
+        let failure = Failure {
+            category: cause.category,
+            message: cause.message.as_ref().into(),
+            code: cause.code,
+        };
         let reply = reply_of(&failure, None, slot.started, at);
         self.emit(&Event::Error { call: self.call_of(slot), at, failure });
         slots.finish(id, Ended::Replied(reply));
@@ -190,7 +202,8 @@ impl Inner {
     /// Tells the server that nobody waits any more, where the revision does so with a message.
     fn withdraw(&self, id: u64) {
         let lifecycle = self.lifecycle.get();
-        let by_closing = lifecycle.withdrawal == Withdrawal::NotifyOrClose && matches!(self.link, Link::Http(_));
+        let by_closing =
+            lifecycle.withdrawal == Withdrawal::NotifyOrClose && matches!(self.link, Link::Http(_));
         if !by_closing && self.broken.borrow().is_none() {
             let params = json!({ "requestId": id, "reason": "no reply in time" });
             self.link.notify_detached(self, method::CANCELLED, &params);
@@ -200,7 +213,8 @@ impl Inner {
     /// Ends a call for a reason of our own, after its slot is gone.
     fn fail(&self, prepared: &Prepared, attempt: &Attempt<'_>, message: &'static str) -> Reply {
         let at = self.clock.now();
-        let failure = Failure { category: ErrorCategory::Malformed, message: message.into(), code: None };
+        let failure =
+            Failure { category: ErrorCategory::Malformed, message: message.into(), code: None };
         let call = Call {
             request_id: 0,
             session: self.index,

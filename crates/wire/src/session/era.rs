@@ -67,14 +67,19 @@ fn late(initialized: &Reply) -> EraProbe {
 fn judge(reply: &Reply) -> EraProbe {
     let versions = reply.json().and_then(|result| result.get("supportedVersions").cloned());
     let modern = versions.as_ref().and_then(Value::as_array).is_some_and(|versions| {
-        versions.iter().any(|version| version == lifecycle(Revision::NEWEST_MODERN).revision.as_str())
+        versions
+            .iter()
+            .any(|version| version == lifecycle(Revision::NEWEST_MODERN).revision.as_str())
     });
     if modern {
         let revision = Revision::NEWEST_MODERN;
         return EraProbe { revision, reason: "`server/discover` lists it".into() };
     }
     if let Some(revision) = offered_instead(reply) {
-        return EraProbe { revision, reason: "`server/discover` was refused and this revision offered".into() };
+        return EraProbe {
+            revision,
+            reason: "`server/discover` was refused and this revision offered".into(),
+        };
     }
     let said = match reply.code {
         Some(code) => format!("`server/discover` was refused with {code}"),

@@ -11,7 +11,10 @@ use mcp_loadtest_core::{
 use serde_json::json;
 
 use super::{How, Inner, Reply, Session, prepared};
-use crate::{process::{RunState, TreeState}, slots::Deadlines};
+use crate::{
+    process::{RunState, TreeState},
+    slots::Deadlines,
+};
 
 /// What is watched from the moment the first call of the session is overdue.
 pub(crate) struct Watch {
@@ -48,8 +51,10 @@ impl Inner {
         let told = told.clone();
         told.set(ControlReply::Silent(Duration::ZERO));
         tokio::task::spawn_local(async move {
-            let never = Deadlines { hang: Duration::MAX, grace: Duration::MAX, timeout: CONTROL_LIMIT };
-            let how = How { phase: Phase::Control, intended: None, deadlines: never, keep_body: false };
+            let never =
+                Deadlines { hang: Duration::MAX, grace: Duration::MAX, timeout: CONTROL_LIMIT };
+            let how =
+                How { phase: Phase::Control, intended: None, deadlines: never, keep_body: false };
             let reply = session.control(how).await;
             if is_alive(&reply) {
                 told.set(ControlReply::Answered(reply.took()));
@@ -66,18 +71,23 @@ impl Inner {
             let (diagnosis, evidence) = (evidence.diagnosis(), sentence.as_str().into());
             self.emit(&Event::Deadlock { call: self.call_of(slot), at, diagnosis, evidence });
         }
-        self.give_up(id, ErrorCategory::Deadlock, "no reply within the hang threshold and the grace period".into())
+        self.give_up(
+            id,
+            ErrorCategory::Deadlock,
+            "no reply within the hang threshold and the grace period".into(),
+        )
     }
 
     fn evidence(&self, id: u64, at: Duration) -> Evidence {
         let lifecycle = self.lifecycle.get();
         let mut slots = self.slots.borrow_mut();
         let (replies, in_flight) = (slots.replies, slots.in_flight());
-        let (method, same_tool_answered) = slots.waiting(id).map_or_else(Default::default, |slot| {
-            let prepared = slot.prepared.as_ref();
-            let method = prepared.map_or("", |prepared| prepared.method()).to_owned();
-            (method, prepared.is_some_and(|prepared| prepared.answered_since(slot.started)))
-        });
+        let (method, same_tool_answered) =
+            slots.waiting(id).map_or_else(Default::default, |slot| {
+                let prepared = slot.prepared.as_ref();
+                let method = prepared.map_or("", |prepared| prepared.method()).to_owned();
+                (method, prepared.is_some_and(|prepared| prepared.answered_since(slot.started)))
+            });
         drop(slots);
         let watch = self.watch.borrow();
         let control = watch.as_ref().map_or(ControlReply::NotSent, |watch| watch.control.get());
@@ -99,7 +109,11 @@ impl Inner {
         }
     }
 
-    fn process_evidence(&self, watch: Option<&Watch>, watched: Duration) -> Option<ProcessEvidence> {
+    fn process_evidence(
+        &self,
+        watch: Option<&Watch>,
+        watched: Duration,
+    ) -> Option<ProcessEvidence> {
         let now = self.link.process_state()?;
         let before = watch.and_then(|watch| watch.process.as_ref());
         Some(ProcessEvidence {
@@ -118,7 +132,8 @@ impl Inner {
 /// The state of a process is that of its first thread; the others show in what they wait for.
 fn is_runnable(tree: &TreeState) -> bool {
     let running = RunState::Running;
-    tree.states.of(running) > 0 || tree.waits.as_deref().is_some_and(|waits| waits.contains(running.as_str()))
+    tree.states.of(running) > 0
+        || tree.waits.as_deref().is_some_and(|waits| waits.contains(running.as_str()))
 }
 
 /// A control request that was never answered is forgotten after this.
@@ -143,7 +158,8 @@ impl Session {
     /// Sends the cheap request that shows whether the server still reads its input.
     pub async fn control(&self, how: How) -> Reply {
         let lifecycle = self.inner.lifecycle.get();
-        let request = prepared::prepare(&lifecycle, control_method(lifecycle.control), json!({}), &[]);
+        let request =
+            prepared::prepare(&lifecycle, control_method(lifecycle.control), json!({}), &[]);
         self.call(&Rc::new(request), how).await
     }
 }

@@ -76,14 +76,22 @@ impl Session {
     }
 
     /// Begins the session in the way that its revision asks for.
-    pub(super) async fn begin(&self, limit: Duration, strictness: ProtocolStrictness) -> Result<Hello, OpenError> {
+    pub(super) async fn begin(
+        &self,
+        limit: Duration,
+        strictness: ProtocolStrictness,
+    ) -> Result<Hello, OpenError> {
         match self.inner.lifecycle.get().start {
             Start::Handshake => self.initialize(limit, strictness).await,
             Start::Discover => self.discover(limit, strictness).await,
         }
     }
 
-    async fn initialize(&self, limit: Duration, strictness: ProtocolStrictness) -> Result<Hello, OpenError> {
+    async fn initialize(
+        &self,
+        limit: Duration,
+        strictness: ProtocolStrictness,
+    ) -> Result<Hello, OpenError> {
         let asked = self.revision();
         let reply = self.handshake_request(limit).await;
         let result = self.expect_result(method::INITIALIZE, &reply)?;
@@ -101,11 +109,19 @@ impl Session {
     }
 
     /// The revision of the server's answer, if it can be spoken.
-    fn agree(&self, asked: Revision, said: &str, strictness: ProtocolStrictness) -> Result<Revision, OpenError> {
+    fn agree(
+        &self,
+        asked: Revision,
+        said: &str,
+        strictness: ProtocolStrictness,
+    ) -> Result<Revision, OpenError> {
         if said == asked.as_str() {
             return Ok(asked);
         }
-        let told = format!("asked for {asked}, the server answered {}", mcp_loadtest_core::display::visible(said, 40));
+        let told = format!(
+            "asked for {asked}, the server answered {}",
+            mcp_loadtest_core::display::visible(said, 40)
+        );
         if strictness == ProtocolStrictness::Fail {
             return Err(OpenError::Revision(told));
         }
@@ -119,12 +135,18 @@ impl Session {
         }
     }
 
-    async fn discover(&self, limit: Duration, strictness: ProtocolStrictness) -> Result<Hello, OpenError> {
+    async fn discover(
+        &self,
+        limit: Duration,
+        strictness: ProtocolStrictness,
+    ) -> Result<Hello, OpenError> {
         let asked = self.revision();
         let mut reply = self.discover_request(limit).await;
         if let Some(offered) = offered_instead(&reply) {
             if offered != asked && strictness == ProtocolStrictness::Fail {
-                return Err(OpenError::Revision(format!("asked for {asked}, the server offers {offered}")));
+                return Err(OpenError::Revision(format!(
+                    "asked for {asked}, the server offers {offered}"
+                )));
             }
             self.inner.lifecycle.set(lifecycle(offered));
             if offered.era() == Era::Legacy {
@@ -158,7 +180,8 @@ impl Session {
 }
 
 fn hello(revision: Revision, result: &Value, reply: &Reply) -> Hello {
-    let info = result.get("serverInfo").or_else(|| result.get("_meta")?.get(method::META_SERVER_INFO));
+    let info =
+        result.get("serverInfo").or_else(|| result.get("_meta")?.get(method::META_SERVER_INFO));
     let text = |key: &str| {
         let text = info?.get(key)?.as_str()?;
         Some(mcp_loadtest_core::display::visible(text, 100))
@@ -183,7 +206,9 @@ mod tests {
             outcome: Outcome::Failed(ErrorCategory::ServerError),
             code: Some(code),
             message: String::new(),
-            body: Some(json!({ "code": code, "message": "no", "data": data }).to_string().into_bytes()),
+            body: Some(
+                json!({ "code": code, "message": "no", "data": data }).to_string().into_bytes(),
+            ),
             started: Duration::ZERO,
             ended: Duration::ZERO,
         }
@@ -191,9 +216,14 @@ mod tests {
 
     #[test]
     fn a_refusal_that_names_revisions_is_an_offer() {
-        let offers = |supported| offered_instead(&refused(UNSUPPORTED_REVISION, json!({ "supported": supported })));
+        let offers = |supported| {
+            offered_instead(&refused(UNSUPPORTED_REVISION, json!({ "supported": supported })))
+        };
         assert_eq!(offers(json!(["2026-07-28"])), Some(Revision::V2026_07_28));
-        assert_eq!(offers(json!(["2025-11-25", "2025-06-18", "2099-01-01"])), Some(Revision::V2025_11_25));
+        assert_eq!(
+            offers(json!(["2025-11-25", "2025-06-18", "2099-01-01"])),
+            Some(Revision::V2025_11_25)
+        );
         assert_eq!(offers(json!(["2099-01-01", 7])), None);
         assert_eq!(offers(json!("2026-07-28")), None);
         assert_eq!(offered_instead(&refused(-32601, json!({ "supported": ["2026-07-28"] }))), None);

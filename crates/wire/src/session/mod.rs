@@ -38,9 +38,9 @@ use mcp_loadtest_core::{
 use serde_json::Value;
 use tokio::time::sleep;
 
+pub use crate::slots::Deadlines;
 pub use call::How;
 pub use era::{EraProbe, find_revision};
-pub use crate::slots::Deadlines;
 pub use handshake::{Hello, ProtocolStrictness};
 pub use open::{OpenError, Options, Target};
 pub use prepared::Prepared;
@@ -185,7 +185,12 @@ impl Session {
         let marks = header::marked_parameters(schema).unwrap_or_default();
         let headers = header::parameter_headers(&marks, arguments);
         let params = serde_json::json!({ "name": tool, "arguments": arguments });
-        Rc::new(prepared::prepare(&self.inner.lifecycle.get(), method::TOOLS_CALL, params, &headers))
+        Rc::new(prepared::prepare(
+            &self.inner.lifecycle.get(),
+            method::TOOLS_CALL,
+            params,
+            &headers,
+        ))
     }
 
     /// Ends the session: over stdio the server is asked to end, then told, then killed.
@@ -201,7 +206,8 @@ impl Session {
 
 /// Looks at the deadlines now and then, for as long as the session lives.
 async fn sweep(inner: Weak<Inner>, shortest_deadline: Duration) {
-    let interval = (shortest_deadline / 50).clamp(Duration::from_millis(5), Duration::from_millis(50));
+    let interval =
+        (shortest_deadline / 50).clamp(Duration::from_millis(5), Duration::from_millis(50));
     loop {
         sleep(interval).await;
         let Some(inner) = inner.upgrade() else { return };

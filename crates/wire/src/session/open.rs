@@ -152,6 +152,9 @@ impl Hint for OpenError {
             Self::Handshake { code: Some(401 | 403), .. } => {
                 Some("the server wants credentials: pass them with `--header 'Authorization: Bearer …'`".into())
             }
+            Self::Handshake { code: Some(404 | 405), .. } => Some(
+                "check the path; an address that ends in `/sse` speaks HTTP+SSE of 2024-11-05, which is not built yet".into(),
+            ),
             Self::Handshake { stderr, .. } if !stderr.trim().is_empty() => {
                 Some("the end of its stderr is above; `--tee-stderr` shows all of it".into())
             }
@@ -162,7 +165,11 @@ impl Hint for OpenError {
 
 impl Session {
     /// Starts or reaches the server and begins the session.
-    pub async fn open(target: &Target, options: &Options, revision: Revision) -> Result<(Self, Hello), OpenError> {
+    pub async fn open(
+        target: &Target,
+        options: &Options,
+        revision: Revision,
+    ) -> Result<(Self, Hello), OpenError> {
         let session = Self::connect(target, options, revision).await?;
         match session.begin(options.startup_timeout, options.strictness).await {
             Ok(hello) => Ok((session, hello)),
@@ -189,9 +196,15 @@ impl Session {
         session_id: Option<String>,
     ) -> Result<Self, OpenError> {
         let Target::Http { url, headers } = target else {
-            return Err(OpenError::Url { url: "stdio".into(), why: "pipes cannot be shared between threads".into() });
+            return Err(OpenError::Url {
+                url: "stdio".into(),
+                why: "pipes cannot be shared between threads".into(),
+            });
         };
-        let http = HttpLink::new(Rc::new(http_target(url, headers, options.message_limit).await?), session_id);
+        let http = HttpLink::new(
+            Rc::new(http_target(url, headers, options.message_limit).await?),
+            session_id,
+        );
         let session = Self::assemble(Link::Http(http), options, revision);
         session.agree_http();
         Ok(session)
@@ -204,12 +217,20 @@ impl Session {
     }
 
     /// The transport, without a word spoken.
-    pub(super) async fn connect(target: &Target, options: &Options, revision: Revision) -> Result<Self, OpenError> {
+    pub(super) async fn connect(
+        target: &Target,
+        options: &Options,
+        revision: Revision,
+    ) -> Result<Self, OpenError> {
         match target {
             Target::Stdio(launch) => Self::spawn(launch, options, revision),
             Target::Http { url, headers } => {
                 let target = http_target(url, headers, options.message_limit).await?;
-                let session = Self::assemble(Link::Http(HttpLink::new(Rc::new(target), None)), options, revision);
+                let session = Self::assemble(
+                    Link::Http(HttpLink::new(Rc::new(target), None)),
+                    options,
+                    revision,
+                );
                 if let Link::Http(http) = &session.inner.link {
                     http.refresh_head(&session.inner);
                 }
@@ -252,7 +273,11 @@ impl Session {
 }
 
 /// Reads the URL and finds the host.
-async fn http_target(url: &str, headers: &[(String, String)], limit: usize) -> Result<HttpTarget, OpenError> {
+async fn http_target(
+    url: &str,
+    headers: &[(String, String)],
+    limit: usize,
+) -> Result<HttpTarget, OpenError> {
     let bad = |why: &str| OpenError::Url { url: url.to_owned(), why: why.to_owned() };
     let uri: Uri = url.parse().map_err(|error: http::uri::InvalidUri| bad(&error.to_string()))?;
     let secure = match uri.scheme_str() {
@@ -264,9 +289,11 @@ async fn http_target(url: &str, headers: &[(String, String)], limit: usize) -> R
     let bare = host.trim_start_matches('[').trim_end_matches(']').to_owned();
     let port = uri.port_u16().unwrap_or(if secure { 443 } else { 80 });
     let reach = |source: io::Error| OpenError::Reach { host: format!("{host}:{port}"), source };
-    let addresses: Vec<_> = tokio::net::lookup_host((bare.as_str(), port)).await.map_err(reach)?.collect();
+    let addresses: Vec<_> =
+        tokio::net::lookup_host((bare.as_str(), port)).await.map_err(reach)?.collect();
     let tls = if secure {
-        let name = ServerName::try_from(bare).map_err(|_| bad("its host cannot be a TLS server name"))?;
+        let name =
+            ServerName::try_from(bare).map_err(|_| bad("its host cannot be a TLS server name"))?;
         Some((stream::tls_config().map_err(reach)?, name))
     } else {
         None
@@ -274,14 +301,22 @@ async fn http_target(url: &str, headers: &[(String, String)], limit: usize) -> R
     let authority = uri.authority().map(ToString::to_string).unwrap_or_default();
     let path = uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
     check_headers(headers).map_err(|why| bad(&why))?;
-    Ok(HttpTarget { dial: stream::Dial { addresses, tls }, host: authority, path, headers: headers.to_vec(), limit })
+    Ok(HttpTarget {
+        dial: stream::Dial { addresses, tls },
+        host: authority,
+        path,
+        headers: headers.to_vec(),
+        limit,
+    })
 }
 
 /// A header that would end the head, or forge a second one, is refused.
 fn check_headers(headers: &[(String, String)]) -> Result<(), String> {
     for (name, value) in headers {
-        http::HeaderName::try_from(name.as_str()).map_err(|_| format!("`{name}` is not a header name"))?;
-        http::HeaderValue::try_from(value.as_str()).map_err(|_| format!("the value of header `{name}` is not allowed"))?;
+        http::HeaderName::try_from(name.as_str())
+            .map_err(|_| format!("`{name}` is not a header name"))?;
+        http::HeaderValue::try_from(value.as_str())
+            .map_err(|_| format!("the value of header `{name}` is not allowed"))?;
     }
     Ok(())
 }

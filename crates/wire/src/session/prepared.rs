@@ -47,7 +47,12 @@ impl Prepared {
 
     /// The same request with other parameters.
     pub(crate) fn with_template(&self, template: Template) -> Self {
-        Self { template, tool: self.tool.clone(), headers: self.headers.clone(), answered: Cell::default() }
+        Self {
+            template,
+            tool: self.tool.clone(),
+            headers: self.headers.clone(),
+            answered: Cell::default(),
+        }
     }
 
     /// The tool that it calls.
@@ -121,7 +126,8 @@ mod tests {
 
     #[test]
     fn a_legacy_request_carries_nothing_extra() {
-        let call = prepare(&lifecycle(Revision::V2025_11_25), "tools/call", json!({"name": "t"}), &[]);
+        let call =
+            prepare(&lifecycle(Revision::V2025_11_25), "tools/call", json!({"name": "t"}), &[]);
         assert_eq!(call.template.params(), br#"{"name":"t"}"#);
         assert_eq!(call.headers, "");
         assert_eq!(call.tool(), Some("t"));
@@ -129,7 +135,12 @@ mod tests {
 
     #[test]
     fn a_modern_request_says_who_asks_in_which_revision() {
-        let call = prepare(&lifecycle(Revision::V2026_07_28), "tools/call", json!({"name": "t\u{e9}"}), &[]);
+        let call = prepare(
+            &lifecycle(Revision::V2026_07_28),
+            "tools/call",
+            json!({"name": "t\u{e9}"}),
+            &[],
+        );
         let params: Value = serde_json::from_slice(call.template.params()).unwrap();
         assert_eq!(params["_meta"][method::META_VERSION], "2026-07-28");
         assert_eq!(

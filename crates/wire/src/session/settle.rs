@@ -53,9 +53,8 @@ impl Inner {
     fn take_unreadable(&self, frame: &[u8], defects: &[Defect], at: Duration) {
         let looks_like_a_message = frame.trim_ascii_start().starts_with(b"{");
         let id = id_in_head(frame).filter(|id| self.slots.borrow_mut().waiting(*id).is_some());
-        let id = id.or_else(|| {
-            looks_like_a_message.then(|| self.slots.borrow().only_waiting()).flatten()
-        });
+        let id = id
+            .or_else(|| looks_like_a_message.then(|| self.slots.borrow().only_waiting()).flatten());
         if let Some(id) = id {
             self.settle(id, Body::Unclear, defects, at);
         }
@@ -63,7 +62,8 @@ impl Inner {
 
     /// A frame that was too long to keep; `head` is how it began.
     pub(crate) fn take_oversized(&self, head: &[u8], limit: usize, at: Duration) {
-        let detail = format!("frame_too_large: more than {limit} bytes: {}", visible_bytes(head, EXCERPT));
+        let detail =
+            format!("frame_too_large: more than {limit} bytes: {}", visible_bytes(head, EXCERPT));
         self.emit(&Event::note(at, note::FRAME_DEFECT, detail));
         self.take_unreadable(head, &[Defect::Truncated], at);
     }
@@ -102,7 +102,14 @@ impl Inner {
         let reply = match failure {
             None => {
                 self.emit(&Event::Response { call, at, result: Cow::Borrowed(raw_of(&body)) });
-                Reply { outcome: Outcome::Ok, code: None, message: String::new(), body: keep, started, ended: at }
+                Reply {
+                    outcome: Outcome::Ok,
+                    code: None,
+                    message: String::new(),
+                    body: keep,
+                    started,
+                    ended: at,
+                }
             }
             Some(failure) => {
                 let reply = reply_of(&failure, keep, started, at);
@@ -118,7 +125,10 @@ impl Inner {
         let late = self.slots.borrow_mut().take_abandoned(id);
         if let Some(slot) = late {
             let took = at.saturating_sub(slot.started);
-            self.note(note::LATE_REPLY, format!("id {id} answered after {:.3} s", took.as_secs_f64()));
+            self.note(
+                note::LATE_REPLY,
+                format!("id {id} answered after {:.3} s", took.as_secs_f64()),
+            );
             return;
         }
         let word = if self.slots.borrow().was_used(id) { "answered twice" } else { "never sent" };
@@ -169,7 +179,8 @@ fn raw_of<'a>(body: &Body<'a>) -> &'a [u8] {
 
 /// The one category of a reply, in order of precedence: late, malformed, error, tool error.
 fn failure_of(body: &Body<'_>, defects: &[Defect], overdue: bool) -> Option<Failure<'static>> {
-    let fail = |category, message: String, code| Some(Failure { category, message: message.into(), code });
+    let fail =
+        |category, message: String, code| Some(Failure { category, message: message.into(), code });
     if overdue {
         return fail(ErrorCategory::Hang, "answered after the hang threshold".into(), None);
     }
@@ -181,13 +192,20 @@ fn failure_of(body: &Body<'_>, defects: &[Defect], overdue: bool) -> Option<Fail
         Body::Result { raw, kind: ResultKind::ToolError } => {
             fail(ErrorCategory::ToolError, first_text(raw), None)
         }
-        Body::Result { kind: ResultKind::InputRequired | ResultKind::Unknown, .. } => {
-            fail(ErrorCategory::Malformed, "a `resultType` that this client does not know".into(), None)
-        }
+        Body::Result { kind: ResultKind::InputRequired | ResultKind::Unknown, .. } => fail(
+            ErrorCategory::Malformed,
+            "a `resultType` that this client does not know".into(),
+            None,
+        ),
         Body::Error { raw, code } => {
             let message = serde_json::from_slice::<Value>(raw).ok();
-            let message = message.as_ref().and_then(|error| error["message"].as_str()).unwrap_or_default();
-            fail(ErrorCategory::from_code(*code), visible_bytes(message.as_bytes(), EXCERPT), Some(*code))
+            let message =
+                message.as_ref().and_then(|error| error["message"].as_str()).unwrap_or_default();
+            fail(
+                ErrorCategory::from_code(*code),
+                visible_bytes(message.as_bytes(), EXCERPT),
+                Some(*code),
+            )
         }
         Body::Unclear => fail(ErrorCategory::Malformed, "no readable reply".into(), None),
     }
@@ -207,7 +225,8 @@ fn id_in_head(frame: &[u8]) -> Option<u64> {
     let rest = head[at + 5..].trim_ascii_start();
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     // A number that the cut may have shortened is no number.
-    (digits > 0 && digits < rest.len()).then(|| std::str::from_utf8(&rest[..digits]).ok()?.parse().ok())?
+    (digits > 0 && digits < rest.len())
+        .then(|| std::str::from_utf8(&rest[..digits]).ok()?.parse().ok())?
 }
 
 #[cfg(test)]

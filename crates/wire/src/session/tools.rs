@@ -32,7 +32,8 @@ impl Session {
         let mut seen = HashSet::new();
         let mut cursor: Option<String> = None;
         for _ in 0..MOST_PAGES {
-            let params = cursor.as_ref().map_or_else(|| json!({}), |cursor| json!({ "cursor": cursor }));
+            let params =
+                cursor.as_ref().map_or_else(|| json!({}), |cursor| json!({ "cursor": cursor }));
             let request = self.prepare(method::TOOLS_LIST, params);
             let reply = self.call(&request, How::setup(limit)).await;
             if reply.failure().is_some() {

@@ -68,7 +68,10 @@ pub(crate) struct Pipes {
 
 impl StdioLink {
     /// Takes the pipes of a process that was just started.
-    pub(crate) fn new(mut process: ServerProcess, stdout_log: Option<&Path>) -> Option<(Self, Pipes)> {
+    pub(crate) fn new(
+        mut process: ServerProcess,
+        stdout_log: Option<&Path>,
+    ) -> Option<(Self, Pipes)> {
         let pipes = Pipes {
             stdin: process.take_stdin()?,
             stdout: process.take_stdout()?,
@@ -142,7 +145,8 @@ impl StdioLink {
     }
 
     fn exit_cause(&self, exit: &ExitInfo) -> Break {
-        let category = if exit.success() { ErrorCategory::Disconnected } else { ErrorCategory::Crash };
+        let category =
+            if exit.success() { ErrorCategory::Disconnected } else { ErrorCategory::Crash };
         Break { category, code: None, message: format!("the server ended with {exit}").into() }
     }
 
@@ -163,7 +167,8 @@ impl StdioLink {
         let in_flight = inner.slots.borrow().in_flight();
         let mut detail = format!("{} with {in_flight} calls in flight", cause.message);
         let tail = self.stderr_tail();
-        let last: Vec<&str> = tail.lines().rev().filter(|line| !line.trim().is_empty()).take(3).collect();
+        let last: Vec<&str> =
+            tail.lines().rev().filter(|line| !line.trim().is_empty()).take(3).collect();
         if !last.is_empty() {
             let last: Vec<_> = last.into_iter().rev().map(|line| visible(line, 200)).collect();
             detail.push_str(&format!("; stderr: {}", last.join(" / ")));
@@ -180,9 +185,17 @@ impl StdioLink {
         let wedged = inner.slots.borrow().in_flight() > 0;
         // A server that hangs gets no time for a goodbye that it cannot say.
         let patience = if wedged {
-            Patience { eof: Duration::from_millis(100), term: Duration::from_millis(500), ..Patience::default() }
+            Patience {
+                eof: Duration::from_millis(100),
+                term: Duration::from_millis(500),
+                ..Patience::default()
+            }
         } else {
-            Patience { eof: patience.mul_f64(0.4), term: patience.mul_f64(0.6), ..Patience::default() }
+            Patience {
+                eof: patience.mul_f64(0.4),
+                term: patience.mul_f64(0.6),
+                ..Patience::default()
+            }
         };
         let report = process.stop(patience).await;
         report_stop(inner, &report);
@@ -197,7 +210,10 @@ fn report_stop(inner: &Inner, report: &StopReport) {
         StopStep::AlreadyEnded | StopStep::Eof => {}
     }
     for stray in &report.strays {
-        inner.note(note::STRAY_PROCESS, format!("{} (pid {})", visible(&stray.command_line, 200), stray.pid));
+        inner.note(
+            note::STRAY_PROCESS,
+            format!("{} (pid {})", visible(&stray.command_line, 200), stray.pid),
+        );
     }
 }
 

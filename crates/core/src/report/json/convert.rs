@@ -4,7 +4,9 @@ use std::{collections::BTreeMap, time::Duration};
 
 use super::{
     SCHEMA,
-    document::{Document, Errors, Figures, Histograms, Process, ScenarioSettings, Step, Throughput, Tool},
+    document::{
+        Document, Errors, Figures, Histograms, Process, ScenarioSettings, Step, Throughput, Tool,
+    },
     numbers::{Millis, Seconds, Timestamp, finite},
 };
 use crate::{
@@ -44,7 +46,12 @@ impl From<&Report> for Document {
             steps: report.steps.iter().map(Step::from).collect(),
             trace_path: report.trace_path.to_string_lossy().into_owned(),
             trace_events: report.trace_events,
-            timeline: report.throughput.timeline.iter().map(|(at, done)| (Seconds(*at), *done)).collect(),
+            timeline: report
+                .throughput
+                .timeline
+                .iter()
+                .map(|(at, done)| (Seconds(*at), *done))
+                .collect(),
             seconds: report.throughput.seconds.clone(),
             histograms_ns: Histograms {
                 latency: report.latency.histogram.clone(),
@@ -93,19 +100,25 @@ impl From<Document> for Report {
 impl From<&ScenarioKind> for ScenarioSettings {
     fn from(kind: &ScenarioKind) -> Self {
         match *kind {
-            ScenarioKind::ColdStart { iterations, warmup } => Self::ColdStart { iterations, warmup },
+            ScenarioKind::ColdStart { iterations, warmup } => {
+                Self::ColdStart { iterations, warmup }
+            }
             ScenarioKind::Sustained { concurrent, duration, rate_limit } => {
                 Self::Sustained { concurrent, duration_secs: Seconds(duration), rate_limit }
             }
-            ScenarioKind::DeadlockProbe { concurrent, hang_threshold, grace_period, bail_early, steady_calls } => {
-                Self::DeadlockProbe {
-                    concurrent,
-                    hang_threshold_secs: Seconds(hang_threshold),
-                    grace_period_secs: Seconds(grace_period),
-                    bail_early,
-                    steady_calls,
-                }
-            }
+            ScenarioKind::DeadlockProbe {
+                concurrent,
+                hang_threshold,
+                grace_period,
+                bail_early,
+                steady_calls,
+            } => Self::DeadlockProbe {
+                concurrent,
+                hang_threshold_secs: Seconds(hang_threshold),
+                grace_period_secs: Seconds(grace_period),
+                bail_early,
+                steady_calls,
+            },
         }
     }
 }
@@ -113,7 +126,9 @@ impl From<&ScenarioKind> for ScenarioSettings {
 impl From<ScenarioSettings> for ScenarioKind {
     fn from(settings: ScenarioSettings) -> Self {
         match settings {
-            ScenarioSettings::ColdStart { iterations, warmup } => Self::ColdStart { iterations, warmup },
+            ScenarioSettings::ColdStart { iterations, warmup } => {
+                Self::ColdStart { iterations, warmup }
+            }
             ScenarioSettings::Sustained { concurrent, duration_secs, rate_limit } => {
                 Self::Sustained { concurrent, duration: duration_secs.0, rate_limit }
             }
@@ -174,7 +189,11 @@ impl From<&ErrorStats> for Errors {
 
 impl From<Errors> for ErrorStats {
     fn from(errors: Errors) -> Self {
-        Self { total: errors.total, by_category: occurred(errors.by_category), examples: errors.examples }
+        Self {
+            total: errors.total,
+            by_category: occurred(errors.by_category),
+            examples: errors.examples,
+        }
     }
 }
 

@@ -68,7 +68,11 @@ impl Formatter for Layout {
         writer.write_all(b"{")
     }
 
-    fn begin_object_key<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+    fn begin_object_key<W: ?Sized + Write>(
+        &mut self,
+        writer: &mut W,
+        first: bool,
+    ) -> io::Result<()> {
         match (first, self.lists) {
             (true, 0) => Self::new_line(writer, self.depth),
             (true, _) => Ok(()),
@@ -98,7 +102,11 @@ impl Formatter for Layout {
         writer.write_all(b"}")
     }
 
-    fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, text: &str) -> io::Result<()> {
+    fn write_string_fragment<W: ?Sized + Write>(
+        &mut self,
+        writer: &mut W,
+        text: &str,
+    ) -> io::Result<()> {
         let mut rest = text;
         while let Some(at) = rest.find(|c| c == '\x7f' || is_deceptive(c)) {
             writer.write_all(&rest.as_bytes()[..at])?;

@@ -122,7 +122,10 @@ mod tests {
     fn times_are_written_as_the_design_has_them() {
         let at = SystemTime::UNIX_EPOCH + Duration::from_secs(1_778_398_200);
         assert_eq!(serde_json::to_value(Timestamp(at)).unwrap(), "2026-05-10T07:30:00Z");
-        assert_eq!(serde_json::to_string(&Millis(Duration::from_micros(123_400))).unwrap(), "123.4");
+        assert_eq!(
+            serde_json::to_string(&Millis(Duration::from_micros(123_400))).unwrap(),
+            "123.4"
+        );
         assert_eq!(serde_json::to_string(&Seconds(Duration::from_secs(60))).unwrap(), "60.0");
     }
 

@@ -78,13 +78,20 @@ impl Screen<'_> {
         self.field("Latency", &latency_line(report));
         if phrases::service_differs(report) {
             let [p50, p99] = [report.service.p50, report.service.p99].map(format_latency);
-            self.field("Service", &format!("p50 {p50}, p99 {p99} (from when a call was sent, not due)"));
+            self.field(
+                "Service",
+                &format!("p50 {p50}, p99 {p99} (from when a call was sent, not due)"),
+            );
         }
         self.field("Throughput", &throughput_line(report));
         self.field("Errors", &errors_line(report));
         if report.hang_count > 0 || report.deadlock_count > 0 {
-            let (hung, silent) = (grouped(report.hang_count.into()), grouped(report.deadlock_count.into()));
-            self.field("Silence", &format!("{hung} passed the hang threshold, {silent} never answered"));
+            let (hung, silent) =
+                (grouped(report.hang_count.into()), grouped(report.deadlock_count.into()));
+            self.field(
+                "Silence",
+                &format!("{hung} passed the hang threshold, {silent} never answered"),
+            );
         }
         if let Some(told) = process_line(report) {
             self.field("Process", &told);
@@ -126,7 +133,8 @@ impl Screen<'_> {
         self.blank();
         for (at, violation) in report.threshold_violations.iter().enumerate() {
             let label = if at == 0 { "Violated" } else { "" };
-            let (expected, actual) = (visible(&violation.expected, 20), visible(&violation.actual, 20));
+            let (expected, actual) =
+                (visible(&violation.expected, 20), visible(&violation.actual, 20));
             let told = format!("{}: expected {expected}, got {actual}", violation.metric);
             self.labelled(style_of(Verdict::Fail), label, &told);
         }
@@ -154,7 +162,8 @@ impl Screen<'_> {
 }
 
 fn times(latency: &LatencyStats) -> [String; 3] {
-    let figure = |time: Duration| if latency.count == 0 { "-".into() } else { format_latency(time) };
+    let figure =
+        |time: Duration| if latency.count == 0 { "-".into() } else { format_latency(time) };
     [latency.p50, latency.p99, latency.max].map(figure)
 }
 
@@ -165,14 +174,23 @@ fn latency_line(report: &Report) -> String {
     }
     let figures = phrases::latency_figures(report);
     let told = figures.iter().map(|figure| {
-        format!("{} {}{}", figure.name, format_latency(figure.value), if figure.is_violated { "!" } else { "" })
+        format!(
+            "{} {}{}",
+            figure.name,
+            format_latency(figure.value),
+            if figure.is_violated { "!" } else { "" }
+        )
     });
     told.collect::<Vec<_>>().join(", ")
 }
 
 fn throughput_line(report: &Report) -> String {
     let throughput = &report.throughput;
-    let dropped = if report.dropped > 0 { format!(", {} not sent", grouped(report.dropped)) } else { String::new() };
+    let dropped = if report.dropped > 0 {
+        format!(", {} not sent", grouped(report.dropped))
+    } else {
+        String::new()
+    };
     let calls = counted(throughput.total_requests, "call");
     let ok = grouped(throughput.successful_requests);
     format!("{} calls/s ({calls}, {ok} ok{dropped})", decimal(throughput.requests_per_sec))
@@ -180,7 +198,8 @@ fn throughput_line(report: &Report) -> String {
 
 fn process_line(report: &Report) -> Option<String> {
     let process = &report.process;
-    let [first, last, peak] = [process.samples.first()?.rss_mb, process.final_rss_mb, process.peak_rss_mb];
+    let [first, last, peak] =
+        [process.samples.first()?.rss_mb, process.final_rss_mb, process.peak_rss_mb];
     let cpu = process.avg_cpu_pct;
     Some(format!("memory {first:.1} MB -> {last:.1} MB, peak {peak:.1} MB; CPU {cpu:.1}%"))
 }
@@ -189,7 +208,9 @@ fn errors_line(report: &Report) -> String {
     let Some(rate) = report.error_rate().filter(|_| report.errors.total > 0) else {
         return "none".into();
     };
-    let kinds: Vec<String> =
-        phrases::failures(report).iter().map(|(name, count)| format!("{} {name}", grouped(*count))).collect();
+    let kinds: Vec<String> = phrases::failures(report)
+        .iter()
+        .map(|(name, count)| format!("{} {name}", grouped(*count)))
+        .collect();
     format!("{} ({}): {}", grouped(report.errors.total), percent(rate), kinds.join(", "))
 }

@@ -39,9 +39,11 @@ async fn every_deadlock_probe_ends_as_the_table_says() {
 #[test]
 fn every_mock_has_a_row_for_every_scenario() {
     let files = std::fs::read_dir(root().join("tests/fixtures")).expect("the fixtures").flatten();
-    let names = files.filter_map(|file| Some(file.file_name().to_str()?.strip_suffix(".py")?.to_owned()));
+    let names =
+        files.filter_map(|file| Some(file.file_name().to_str()?.strip_suffix(".py")?.to_owned()));
     let mut missing = Vec::new();
-    for name in names.filter(|name| name.starts_with("mock-") && !NOT_YET.contains(&name.as_str())) {
+    for name in names.filter(|name| name.starts_with("mock-") && !NOT_YET.contains(&name.as_str()))
+    {
         let rows = TABLE.iter().filter(|row| row.mock == name);
         let covered: BTreeSet<_> = rows.flat_map(|row| row.scenarios).collect();
         let without = ScenarioName::ALL.into_iter().filter(|scenario| !covered.contains(scenario));
@@ -83,7 +85,8 @@ async fn check(row: &'static Row, scenario: ScenarioName) -> Option<String> {
     if !left.is_empty() {
         wrong.push(format!("left alive: {left:?}"));
     }
-    (!wrong.is_empty()).then(|| format!("{scenario} on {} {:?}\n  {}", row.mock, row.env, wrong.join("\n  ")))
+    (!wrong.is_empty())
+        .then(|| format!("{scenario} on {} {:?}\n  {}", row.mock, row.env, wrong.join("\n  ")))
 }
 
 async fn server(row: &Row, mark: &str) -> (Server, Option<Listening>) {
@@ -127,9 +130,15 @@ fn differences(row: &Row, report: &Report) -> Vec<String> {
             wrong.push(what);
         }
     };
-    expect(report.verdict == row.verdict, format!("verdict {:?}, not {:?}", report.verdict, row.verdict));
+    expect(
+        report.verdict == row.verdict,
+        format!("verdict {:?}, not {:?}", report.verdict, row.verdict),
+    );
     let exit = summary::exit(report).code();
-    expect(exit == row.exit && report.passed() == (row.exit == 0), format!("exit code {exit}, not {}", row.exit));
+    expect(
+        exit == row.exit && report.passed() == (row.exit == 0),
+        format!("exit code {exit}, not {}", row.exit),
+    );
     for category in ErrorCategory::ALL {
         let occurs = report.errors.by_category.contains_key(&category);
         let must = row.errors.contains(&category);
@@ -142,7 +151,10 @@ fn differences(row: &Row, report: &Report) -> Vec<String> {
     }
     for finding in &report.findings {
         let id = finding.id.as_str();
-        expect(row.findings.contains(&id) || row.may_find.contains(&id), format!("finding `{id}`, which must not be there"));
+        expect(
+            row.findings.contains(&id) || row.may_find.contains(&id),
+            format!("finding `{id}`, which must not be there"),
+        );
     }
     for (what, holds) in row.checks {
         expect(holds(report), format!("not so: {what}"));
@@ -160,15 +172,28 @@ fn accounting(report: &Report) -> Vec<String> {
     let sums = [
         ("calls", calls.total_requests, ended + report.dropped),
         ("errors by category", errors.by_category.values().sum(), errors.total),
-        ("calls by tool", report.tools.iter().map(|tool| tool.total_requests).sum(), calls.total_requests),
+        (
+            "calls by tool",
+            report.tools.iter().map(|tool| tool.total_requests).sum(),
+            calls.total_requests,
+        ),
         ("times", report.latency.count, ended - cancelled),
-        ("times by tool", report.tools.iter().map(|tool| tool.latency.count).sum(), report.latency.count),
+        (
+            "times by tool",
+            report.tools.iter().map(|tool| tool.latency.count).sum(),
+            report.latency.count,
+        ),
         ("calls by second", by_second, report.latency.count),
         ("deadlocks", u64::from(report.deadlock_count), of(ErrorCategory::Deadlock)),
-        ("silent calls", report.hung_for.len() as u64, of(ErrorCategory::Deadlock) + of(ErrorCategory::Hang)),
+        (
+            "silent calls",
+            report.hung_for.len() as u64,
+            of(ErrorCategory::Deadlock) + of(ErrorCategory::Hang),
+        ),
     ];
     let open = sums.into_iter().filter(|(_, one, other)| one != other);
-    let mut wrong: Vec<_> = open.map(|(what, one, other)| format!("{what} do not add up: {one}, {other}")).collect();
+    let mut wrong: Vec<_> =
+        open.map(|(what, one, other)| format!("{what} do not add up: {one}, {other}")).collect();
     if (u64::from(report.hang_count)) < of(ErrorCategory::Deadlock) + of(ErrorCategory::Hang) {
         wrong.push(format!("only {} hangs", report.hang_count));
     }

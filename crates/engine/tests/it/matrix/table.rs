@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use mcp_loadtest::{
     Era,
-    ErrorCategory::{self, Crash, Deadlock, Hang, Malformed, ProtocolError, ServerError, ToolError},
+    ErrorCategory::{
+        self, Crash, Deadlock, Hang, Malformed, ProtocolError, ServerError, ToolError,
+    },
     Exit, Report,
     Verdict::{self, Critical, Fail, Pass, Warning},
 };
@@ -99,7 +101,9 @@ pub(super) const TABLE: &[Row] = &[
     Row {
         mock: "mock-slow-init",
         scenarios: &[ColdStart],
-        checks: &[("the handshake takes 5 s", |r| step(r, "handshake") >= Duration::from_millis(4990))],
+        checks: &[("the handshake takes 5 s", |r| {
+            step(r, "handshake") >= Duration::from_millis(4990)
+        })],
         ..HEALTHY
     },
     Row {
@@ -129,11 +133,28 @@ pub(super) const TABLE: &[Row] = &[
         checks: &[NO_DEADLOCK, TWO_SECONDS],
         ..SUSPECT
     },
-    Row { mock: "mock-slow", env: &[("MOCK_THREADED", "1")], checks: &[NO_HANG, TWO_SECONDS], ..HEALTHY },
+    Row {
+        mock: "mock-slow",
+        env: &[("MOCK_THREADED", "1")],
+        checks: &[NO_HANG, TWO_SECONDS],
+        ..HEALTHY
+    },
     // The bar: a wedged server is critical.
-    Row { mock: "mock-broken", checks: &[DETECTED, ALL_DEADLOCKED, ("it is wedged", |r| says(r, "wedged"))], ..SILENT },
-    Row { mock: "mock-spin", checks: &[DETECTED, ALL_DEADLOCKED, ("it spins", |r| says(r, "spins"))], ..SILENT },
-    Row { mock: "mock-stop", checks: &[DETECTED, ALL_DEADLOCKED, ("it is stopped", |r| says(r, "stopped by a signal"))], ..SILENT },
+    Row {
+        mock: "mock-broken",
+        checks: &[DETECTED, ALL_DEADLOCKED, ("it is wedged", |r| says(r, "wedged"))],
+        ..SILENT
+    },
+    Row {
+        mock: "mock-spin",
+        checks: &[DETECTED, ALL_DEADLOCKED, ("it spins", |r| says(r, "spins"))],
+        ..SILENT
+    },
+    Row {
+        mock: "mock-stop",
+        checks: &[DETECTED, ALL_DEADLOCKED, ("it is stopped", |r| says(r, "stopped by a signal"))],
+        ..SILENT
+    },
     Row {
         mock: "mock-lost",
         scenarios: &[Sustained, DeadlockProbe],
@@ -156,10 +177,20 @@ pub(super) const TABLE: &[Row] = &[
     // The bar: a healthy server passes.
     Row {
         mock: "mock-normal",
-        checks: &[NO_HANG, ("no error", |r| r.errors.total == 0), ("it is legacy", |r| r.server_info.era == Some(Era::Legacy))],
+        checks: &[
+            NO_HANG,
+            ("no error", |r| r.errors.total == 0),
+            ("it is legacy", |r| r.server_info.era == Some(Era::Legacy)),
+        ],
         ..HEALTHY
     },
-    Row { mock: "mock-normal", scenarios: &[Sustained, DeadlockProbe], sessions: 4, memory_growth_mb: MEMORY, ..HEALTHY },
+    Row {
+        mock: "mock-normal",
+        scenarios: &[Sustained, DeadlockProbe],
+        sessions: 4,
+        memory_growth_mb: MEMORY,
+        ..HEALTHY
+    },
     Row { mock: "mock-normal", scenarios: &[Sustained], memory_growth_mb: MEMORY, ..HEALTHY },
     Row {
         mock: "mock-leak",
@@ -169,23 +200,37 @@ pub(super) const TABLE: &[Row] = &[
         memory_growth_mb: MEMORY,
         verdict: Fail,
         exit: Exit::FAIL,
-        checks: &[("memory is the gate that fails", |r| r.threshold_violations.len() == 1 && r.process.growth_mb() > Some(MEMORY))],
+        checks: &[("memory is the gate that fails", |r| {
+            r.threshold_violations.len() == 1 && r.process.growth_mb() > Some(MEMORY)
+        })],
         ..HEALTHY
     },
     Row { mock: "mock-leak", ..HEALTHY },
     Row {
         mock: "mock-modern",
-        checks: &[("it is found to be modern", |r| r.server_info.era == Some(Era::Modern)), ("calls succeed", |r| r.throughput.successful_requests > 0)],
+        checks: &[
+            ("it is found to be modern", |r| r.server_info.era == Some(Era::Modern)),
+            ("calls succeed", |r| r.throughput.successful_requests > 0),
+        ],
         ..HEALTHY
     },
     Row { mock: "mock-stderr-flood", ..HEALTHY },
     Row {
         mock: "mock-noise",
         findings: &["frame_defect"],
-        checks: &[("every call succeeds", |r| r.errors.total == 0 && r.throughput.successful_requests > 0)],
+        checks: &[("every call succeeds", |r| {
+            r.errors.total == 0 && r.throughput.successful_requests > 0
+        })],
         ..SUSPECT
     },
-    Row { mock: "mock-lazy", scenarios: &[ColdStart], checks: &[("the first call takes 3 s", |r| step(r, "first_call") >= Duration::from_millis(2995))], ..HEALTHY },
+    Row {
+        mock: "mock-lazy",
+        scenarios: &[ColdStart],
+        checks: &[("the first call takes 3 s", |r| {
+            step(r, "first_call") >= Duration::from_millis(2995)
+        })],
+        ..HEALTHY
+    },
     Row {
         mock: "mock-lazy",
         scenarios: &[Sustained, DeadlockProbe],
@@ -211,7 +256,9 @@ pub(super) const TABLE: &[Row] = &[
         scenarios: &[Sustained, DeadlockProbe],
         errors: &[Malformed],
         findings: &["malformed_reply", "frame_defect"],
-        checks: &[("one call in ten is malformed", |r| count(r, Malformed) == r.throughput.total_requests / 10)],
+        checks: &[("one call in ten is malformed", |r| {
+            count(r, Malformed) == r.throughput.total_requests / 10
+        })],
         ..BROKEN
     },
     // One call a process: the tenth is never made.
@@ -221,15 +268,25 @@ pub(super) const TABLE: &[Row] = &[
         scenarios: &[Sustained, DeadlockProbe],
         errors: &[ProtocolError, ServerError],
         findings: &["no_success"],
-        checks: &[("three of four are protocol errors", |r| count(r, ServerError) == r.throughput.total_requests / 4)],
+        checks: &[("three of four are protocol errors", |r| {
+            count(r, ServerError) == r.throughput.total_requests / 4
+        })],
         ..BROKEN
     },
-    Row { mock: "mock-error", scenarios: &[ColdStart], errors: &[ProtocolError], findings: &["no_success"], ..BROKEN },
+    Row {
+        mock: "mock-error",
+        scenarios: &[ColdStart],
+        errors: &[ProtocolError],
+        findings: &["no_success"],
+        ..BROKEN
+    },
     Row {
         mock: "mock-tool-error",
         errors: &[ToolError],
         findings: &["no_success"],
-        checks: &[("every call is a tool error", |r| count(r, ToolError) == r.throughput.total_requests)],
+        checks: &[("every call is a tool error", |r| {
+            count(r, ToolError) == r.throughput.total_requests
+        })],
         ..BROKEN
     },
     // With this seed a process answers 21 calls and dies of the next.
@@ -241,11 +298,19 @@ pub(super) const TABLE: &[Row] = &[
         findings: &["server_crash"],
         checks: &[
             ("a second process succeeds too", |r| r.throughput.successful_requests > 21),
-            ("stderr is shown", |r| r.finding("server_crash").is_some_and(|found| found.evidence[0].contains("simulated crash"))),
+            ("stderr is shown", |r| {
+                r.finding("server_crash")
+                    .is_some_and(|found| found.evidence[0].contains("simulated crash"))
+            }),
         ],
         ..BROKEN
     },
-    Row { mock: "mock-crash", env: &[("MOCK_CRASH_RATE", "0.05"), ("MOCK_SEED", "2")], scenarios: &[ColdStart, DeadlockProbe], ..HEALTHY },
+    Row {
+        mock: "mock-crash",
+        env: &[("MOCK_CRASH_RATE", "0.05"), ("MOCK_SEED", "2")],
+        scenarios: &[ColdStart, DeadlockProbe],
+        ..HEALTHY
+    },
     // A server that dies of every call is started again a few times only.
     Row {
         mock: "mock-crash",
@@ -266,11 +331,31 @@ pub(super) const TABLE: &[Row] = &[
         findings: &["server_crash"],
         ..BROKEN
     },
-    Row { mock: "mock-stubborn", shutdown_timeout: Duration::from_secs(1), findings: &["shutdown_needs_signal"], ..SUSPECT },
+    Row {
+        mock: "mock-stubborn",
+        shutdown_timeout: Duration::from_secs(1),
+        findings: &["shutdown_needs_signal"],
+        ..SUSPECT
+    },
     Row { mock: "mock-daemon", findings: &["stray_process"], ..SUSPECT },
-    Row { mock: "mock-daemon", env: &[("MOCK_DAEMON_HOLDS_PIPES", "1")], findings: &["stray_process"], ..SUSPECT },
-    Row { mock: "mock-http-server", env: &[("MOCK_HTTP_MODE", "json")], checks: &[OVER_HTTP, NO_HANG], ..HEALTHY },
-    Row { mock: "mock-http-server", env: &[("MOCK_HTTP_MODE", "sse")], checks: &[OVER_HTTP, NO_HANG], ..HEALTHY },
+    Row {
+        mock: "mock-daemon",
+        env: &[("MOCK_DAEMON_HOLDS_PIPES", "1")],
+        findings: &["stray_process"],
+        ..SUSPECT
+    },
+    Row {
+        mock: "mock-http-server",
+        env: &[("MOCK_HTTP_MODE", "json")],
+        checks: &[OVER_HTTP, NO_HANG],
+        ..HEALTHY
+    },
+    Row {
+        mock: "mock-http-server",
+        env: &[("MOCK_HTTP_MODE", "sse")],
+        checks: &[OVER_HTTP, NO_HANG],
+        ..HEALTHY
+    },
 ];
 
 const NO_HANG: Check = ("nothing hangs", |r| r.hang_count == 0 && r.deadlock_count == 0);
@@ -279,12 +364,17 @@ const NO_DEADLOCK: Check = ("nothing is a deadlock", |r| r.deadlock_count == 0);
 const TWO_SECONDS: Check = ("every call takes 2 s", |r| {
     r.latency.min >= Duration::from_millis(1995) && r.latency.p99 >= Duration::from_secs(2)
 });
-const DETECTED: Check = ("it is told as a deadlock", |r| r.deadlock_count >= 1 && says(r, "DEADLOCK DETECTED"));
-const ALL_DEADLOCKED: Check = ("no call is answered", |r| u64::from(r.deadlock_count) == r.throughput.total_requests);
-const OVER_HTTP: Check = ("calls succeed over HTTP", |r| r.server_info.transport == "http" && r.throughput.successful_requests > 0);
+const DETECTED: Check =
+    ("it is told as a deadlock", |r| r.deadlock_count >= 1 && says(r, "DEADLOCK DETECTED"));
+const ALL_DEADLOCKED: Check =
+    ("no call is answered", |r| u64::from(r.deadlock_count) == r.throughput.total_requests);
+const OVER_HTTP: Check = ("calls succeed over HTTP", |r| {
+    r.server_info.transport == "http" && r.throughput.successful_requests > 0
+});
 const CLIFF: Check = ("the first call takes 20 times as long", |r| {
     let tool = &r.tools[0];
-    tool.first_call >= Some(Duration::from_millis(1500)) && tool.first_call >= tool.steady_p50.map(|steady| steady * 20)
+    tool.first_call >= Some(Duration::from_millis(1500))
+        && tool.first_call >= tool.steady_p50.map(|steady| steady * 20)
 });
 
 fn count(report: &Report, category: ErrorCategory) -> u64 {
@@ -297,5 +387,9 @@ fn says(report: &Report, words: &str) -> bool {
 
 /// The shortest time of a step; nothing when it was never made.
 fn step(report: &Report, name: &str) -> Duration {
-    report.steps.iter().find(|step| step.name == name).map_or(Duration::ZERO, |step| step.latency.min)
+    report
+        .steps
+        .iter()
+        .find(|step| step.name == name)
+        .map_or(Duration::ZERO, |step| step.latency.min)
 }

@@ -62,7 +62,11 @@ impl Decoder {
                     if *left > 0 {
                         break;
                     }
-                    self.state = if matches!(self.state, State::Chunk(_)) { State::ChunkEnd } else { State::Done };
+                    self.state = if matches!(self.state, State::Chunk(_)) {
+                        State::ChunkEnd
+                    } else {
+                        State::Done
+                    };
                 }
                 State::Size | State::ChunkEnd | State::Trailer => {
                     let Some(end) = memchr::memchr(b'\n', rest) else {

@@ -68,7 +68,11 @@ fn interpret(response: &httparse::Response<'_, '_>, length: usize) -> Result<Hea
     let mut head = Head {
         status,
         content_type: ContentType::Other,
-        framing: if matches!(status, 100..=199 | 204 | 304) { Framing::Length(0) } else { Framing::UntilClose },
+        framing: if matches!(status, 100..=199 | 204 | 304) {
+            Framing::Length(0)
+        } else {
+            Framing::UntilClose
+        },
         keep_alive: response.version == Some(1),
         session_id: None,
         location: None,
@@ -79,7 +83,8 @@ fn interpret(response: &httparse::Response<'_, '_>, length: usize) -> Result<Hea
         let name = line.name;
         if name.eq_ignore_ascii_case("content-length") {
             let text = std::str::from_utf8(line.value).unwrap_or_default().trim();
-            let value = text.parse().map_err(|_| format!("Content-Length `{text}` is no number"))?;
+            let value =
+                text.parse().map_err(|_| format!("Content-Length `{text}` is no number"))?;
             lengths += 1;
             if head.framing != Framing::Chunked {
                 head.framing = Framing::Length(value);
@@ -127,7 +132,11 @@ pub(crate) struct RequestHead<'a> {
 impl RequestHead<'_> {
     /// The head of a request with this method, up to what differs from request to request.
     pub(crate) fn render(&self, method: &str) -> Vec<u8> {
-        let accept = if method == "GET" { "text/event-stream" } else { "application/json, text/event-stream" };
+        let accept = if method == "GET" {
+            "text/event-stream"
+        } else {
+            "application/json, text/event-stream"
+        };
         let mut head = format!(
             "{method} {} HTTP/1.1\r\nHost: {}\r\nAccept: {accept}\r\nAccept-Encoding: identity\r\nUser-Agent: mcp-loadtest/{}\r\n",
             self.path,
@@ -145,7 +154,11 @@ impl RequestHead<'_> {
                 head.push_str(&format!("{}: {id}\r\n", header::SESSION_ID));
             }
             if self.agreed && self.lifecycle.revision.has_version_header() {
-                head.push_str(&format!("{}: {}\r\n", header::PROTOCOL_VERSION, self.lifecycle.revision));
+                head.push_str(&format!(
+                    "{}: {}\r\n",
+                    header::PROTOCOL_VERSION,
+                    self.lifecycle.revision
+                ));
             }
         }
         head.into_bytes()
@@ -163,7 +176,10 @@ mod tests {
     #[test]
     fn the_usual_reply_is_understood() {
         let read = head("HTTP/1.1 200 OK\r\ncontent-type: application/json; charset=utf-8\r\nContent-Length: 12\r\n\r\n").unwrap().unwrap();
-        assert_eq!((read.status, read.content_type, read.framing), (200, ContentType::Json, Framing::Length(12)));
+        assert_eq!(
+            (read.status, read.content_type, read.framing),
+            (200, ContentType::Json, Framing::Length(12))
+        );
         assert!(read.keep_alive);
         assert_eq!(head("HTTP/1.1 200 OK\r\nConte").unwrap(), None);
     }

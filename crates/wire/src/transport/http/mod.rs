@@ -161,12 +161,22 @@ impl HttpLink {
         out.extend_from_slice(b"\r\n\r\n");
     }
 
-    async fn round_trip(&self, inner: &Inner, id: u64, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), Trouble> {
+    async fn round_trip(
+        &self,
+        inner: &Inner,
+        id: u64,
+        write: impl FnOnce(&mut Vec<u8>),
+    ) -> Result<(), Trouble> {
         let mut stream = match self.take_idle() {
             Some(stream) => stream,
             None => {
                 let connected = Box::pin(self.target.dial.connect()).await;
-                connected.map_err(|error| Trouble::disconnected(format_args!("cannot connect to {}: {error}", self.target.host)))?
+                connected.map_err(|error| {
+                    Trouble::disconnected(format_args!(
+                        "cannot connect to {}: {error}",
+                        self.target.host
+                    ))
+                })?
             }
         };
         let unsent = OUTGOING.with_borrow_mut(|out| {
@@ -186,7 +196,9 @@ impl HttpLink {
         match self.read_whole(inner, id, &mut stream).await? {
             Whole::Settled { keep_alive: true } => self.idle.borrow_mut().push(stream),
             Whole::Settled { keep_alive: false } => {}
-            Whole::Incomplete(bytes) => Box::pin(self.read_slowly(inner, id, stream, bytes)).await?,
+            Whole::Incomplete(bytes) => {
+                Box::pin(self.read_slowly(inner, id, stream, bytes)).await?
+            }
         }
         Ok(())
     }
@@ -202,7 +214,12 @@ impl HttpLink {
     }
 
     /// Reads once; a reply that came whole is settled from the thread's own buffer.
-    async fn read_whole(&self, inner: &Inner, id: u64, stream: &mut Stream) -> Result<Whole, Trouble> {
+    async fn read_whole(
+        &self,
+        inner: &Inner,
+        id: u64,
+        stream: &mut Stream,
+    ) -> Result<Whole, Trouble> {
         poll_fn(|cx| {
             SCRATCH.with_borrow_mut(|scratch| {
                 let mut buf = ReadBuf::new(scratch);
@@ -224,7 +241,10 @@ impl HttpLink {
             return Ok(Whole::Incomplete(bytes.to_vec()));
         };
         match head.framing {
-            Framing::Length(length) if bytes.len() == head.length + length && head.content_type != ContentType::EventStream => {
+            Framing::Length(length)
+                if bytes.len() == head.length + length
+                    && head.content_type != ContentType::EventStream =>
+            {
                 let at = inner.clock.now();
                 self.take_body(inner, id, &head, &bytes[head.length..], at)?;
                 Ok(Whole::Settled { keep_alive: head.keep_alive })
@@ -234,7 +254,14 @@ impl HttpLink {
     }
 
     /// Settles a reply whose body is complete.
-    fn take_body(&self, inner: &Inner, id: u64, head: &Head, body: &[u8], at: Duration) -> Result<(), Trouble> {
+    fn take_body(
+        &self,
+        inner: &Inner,
+        id: u64,
+        head: &Head,
+        body: &[u8],
+        at: Duration,
+    ) -> Result<(), Trouble> {
         self.take_session_id(inner, head);
         if head.status == 200 && head.content_type == ContentType::Json {
             inner.take_frame(body, at);
@@ -242,7 +269,11 @@ impl HttpLink {
             self.take_status(inner, id, head, body, at)?;
         }
         if id != 0 && inner.slots.borrow_mut().waiting(id).is_some() {
-            return Err(Trouble::malformed(format_args!("HTTP {} without a reply to the request: {}", head.status, visible_bytes(body, 80))));
+            return Err(Trouble::malformed(format_args!(
+                "HTTP {} without a reply to the request: {}",
+                head.status,
+                visible_bytes(body, 80)
+            )));
         }
         Ok(())
     }
@@ -258,20 +289,30 @@ impl HttpLink {
     }
 
     /// Anything but a plain JSON reply.
-    fn take_status(&self, inner: &Inner, id: u64, head: &Head, body: &[u8], at: Duration) -> Result<(), Trouble> {
+    fn take_status(
+        &self,
+        inner: &Inner,
+        id: u64,
+        head: &Head,
+        body: &[u8],
+        at: Duration,
+    ) -> Result<(), Trouble> {
         if matches!(head.status, 200..=299) {
             return match (id, head.content_type) {
                 (0, _) => Ok(()),
-                (_, ContentType::Other) if !body.is_empty() => Err(Trouble::malformed(format_args!(
-                    "HTTP {} with a body that is neither JSON nor an event stream: {}",
-                    head.status,
-                    visible_bytes(body, 80)
-                ))),
+                (_, ContentType::Other) if !body.is_empty() => {
+                    Err(Trouble::malformed(format_args!(
+                        "HTTP {} with a body that is neither JSON nor an event stream: {}",
+                        head.status,
+                        visible_bytes(body, 80)
+                    )))
+                }
                 _ => Ok(()),
             };
         }
         let reading = jsonrpc::read(body);
-        if let Some(Message::Response { body: error @ jsonrpc::Body::Error { .. }, .. }) = reading.message
+        if let Some(Message::Response { body: error @ jsonrpc::Body::Error { .. }, .. }) =
+            reading.message
             && id != 0
         {
             // A refusal may carry no id: the exchange itself says what it answers.
@@ -305,7 +346,11 @@ enum Whole {
 fn status_trouble(head: &Head, body: &[u8]) -> Trouble {
     let message = match (&head.location, head.status) {
         (Some(location), 300..=399) => {
-            format!("HTTP {} sends us to {}; redirects are not followed", head.status, visible_bytes(location.as_bytes(), 200))
+            format!(
+                "HTTP {} sends us to {}; redirects are not followed",
+                head.status,
+                visible_bytes(location.as_bytes(), 200)
+            )
         }
         _ => format!("HTTP {}: {}", head.status, visible_bytes(body.trim_ascii(), 120)),
     };
@@ -323,5 +368,10 @@ fn notification_headers(inner: &Inner, frame: &[u8]) -> String {
         Some(Message::Notification { method, .. }) => String::from_utf8_lossy(method).into_owned(),
         _ => return String::new(),
     };
-    format!("{}: {}\r\n{}: {method}\r\n", header::PROTOCOL_VERSION, lifecycle.revision, header::METHOD)
+    format!(
+        "{}: {}\r\n{}: {method}\r\n",
+        header::PROTOCOL_VERSION,
+        lifecycle.revision,
+        header::METHOD
+    )
 }

@@ -18,8 +18,8 @@ use crate::session::{Inner, Session};
 
 /// How long the rest of a stream may take after the reply that it carried.
 const DRAIN_LIMIT: Duration = Duration::from_secs(5);
-/// How often a stream is resumed for one call.
-const MOST_RESUMES: u32 = 20;
+/// A stream is not resumed faster than this, whatever the server asks for.
+pub(super) const SHORTEST_RETRY: Duration = Duration::from_millis(100);
 /// The wait before a stream is resumed, where the server does not say.
 pub(super) const DEFAULT_RETRY: Duration = Duration::from_secs(1);
 
@@ -41,7 +41,13 @@ enum StreamEnd {
 
 impl HttpLink {
     /// Goes on with a reply of which `bytes` have come.
-    pub(super) async fn read_slowly(&self, inner: &Inner, id: u64, stream: Stream, bytes: Vec<u8>) -> Result<(), Trouble> {
+    pub(super) async fn read_slowly(
+        &self,
+        inner: &Inner,
+        id: u64,
+        stream: Stream,
+        bytes: Vec<u8>,
+    ) -> Result<(), Trouble> {
         let mut incoming = begin(stream, bytes).await?;
         self.take_session_id(inner, &incoming.head);
         if incoming.is_event_stream() {
@@ -51,7 +57,10 @@ impl HttpLink {
         while !incoming.decoder.is_done() {
             incoming.decoder.decode(&mut incoming.bytes, &mut body).map_err(Trouble::malformed)?;
             if body.len() > self.target.limit {
-                return Err(Trouble::malformed(format_args!("the reply is longer than {} bytes", self.target.limit)));
+                return Err(Trouble::malformed(format_args!(
+                    "the reply is longer than {} bytes",
+                    self.target.limit
+                )));
             }
             if !incoming.decoder.is_done() && !incoming.fill().await? {
                 break;
@@ -76,7 +85,8 @@ impl HttpLink {
     async fn follow_events(&self, inner: &Inner, id: u64, first: Incoming) -> Result<(), Trouble> {
         let mut parser = SseParser::default();
         let mut incoming = first;
-        for _ in 0..MOST_RESUMES {
+        // A server may poll for as long as the call may take: its deadlines end the loop.
+        loop {
             match self.read_events(inner, id, &mut incoming, &mut parser).await? {
                 StreamEnd::Settled => {
                     self.drain_later(inner, incoming);
@@ -89,17 +99,25 @@ impl HttpLink {
             let Some(last_id) = parser.last_id.clone().filter(|_| resumable) else {
                 return Err(Trouble::disconnected("the event stream ended without the reply"));
             };
-            sleep(parser.retry().unwrap_or(DEFAULT_RETRY)).await;
+            sleep(parser.retry().unwrap_or(DEFAULT_RETRY).max(SHORTEST_RETRY)).await;
             incoming = self.listen(inner, Some(&last_id)).await?;
             if !incoming.is_event_stream() {
-                return Err(Trouble::disconnected(format_args!("HTTP {} instead of the rest of the event stream", incoming.head.status)));
+                return Err(Trouble::disconnected(format_args!(
+                    "HTTP {} instead of the rest of the event stream",
+                    incoming.head.status
+                )));
             }
         }
-        Err(Trouble::disconnected("the event stream ended again and again without the reply"))
     }
 
     /// Hands all events on until the call `id` is settled (for 0: until the stream ends).
-    async fn read_events(&self, inner: &Inner, id: u64, incoming: &mut Incoming, parser: &mut SseParser) -> Result<StreamEnd, Trouble> {
+    async fn read_events(
+        &self,
+        inner: &Inner,
+        id: u64,
+        incoming: &mut Incoming,
+        parser: &mut SseParser,
+    ) -> Result<StreamEnd, Trouble> {
         loop {
             self.hand_on(inner, incoming, parser)?;
             if id != 0 && inner.slots.borrow_mut().waiting(id).is_none() {
@@ -112,7 +130,12 @@ impl HttpLink {
     }
 
     /// Hands on the events that have come.
-    pub(super) fn hand_on(&self, inner: &Inner, incoming: &mut Incoming, parser: &mut SseParser) -> Result<(), Trouble> {
+    pub(super) fn hand_on(
+        &self,
+        inner: &Inner,
+        incoming: &mut Incoming,
+        parser: &mut SseParser,
+    ) -> Result<(), Trouble> {
         let mut body = Vec::new();
         incoming.decoder.decode(&mut incoming.bytes, &mut body).map_err(Trouble::malformed)?;
         let at = inner.clock.now();
@@ -125,7 +148,9 @@ impl HttpLink {
     /// The reply is there; the end of its stream is somebody else's business.
     fn drain_later(&self, inner: &Inner, mut incoming: Incoming) {
         let mut rest = Vec::new();
-        if incoming.decoder.decode(&mut incoming.bytes, &mut rest).is_ok() && incoming.decoder.is_done() {
+        if incoming.decoder.decode(&mut incoming.bytes, &mut rest).is_ok()
+            && incoming.decoder.is_done()
+        {
             self.keep(incoming);
             return;
         }
@@ -139,7 +164,11 @@ impl HttpLink {
     /// Asks for the stream on which the server speaks unasked, or for the rest of one that broke off.
     ///
     /// The future holds on to nothing of the session, which may end before the server answers.
-    pub(super) fn listen(&self, inner: &Inner, last_id: Option<&str>) -> impl Future<Output = Result<Incoming, Trouble>> + use<> {
+    pub(super) fn listen(
+        &self,
+        inner: &Inner,
+        last_id: Option<&str>,
+    ) -> impl Future<Output = Result<Incoming, Trouble>> + use<> {
         let mut request = self.render_head(inner, "GET");
         if let Some(id) = last_id {
             request.extend_from_slice(format!("Last-Event-ID: {id}\r\n").as_bytes());
@@ -167,7 +196,8 @@ async fn drain(session: Session, mut incoming: Incoming) {
 /// Reads until the head is complete.
 async fn begin(mut stream: Stream, mut bytes: Vec<u8>) -> Result<Incoming, Trouble> {
     loop {
-        let head = if bytes.is_empty() { None } else { read_head(&bytes).map_err(Trouble::malformed)? };
+        let head =
+            if bytes.is_empty() { None } else { read_head(&bytes).map_err(Trouble::malformed)? };
         match head {
             // An interim reply comes before the real one.
             Some(head) if matches!(head.status, 100..=199) => {
@@ -180,7 +210,9 @@ async fn begin(mut stream: Stream, mut bytes: Vec<u8>) -> Result<Incoming, Troub
             }
             None => {
                 if stream.read_buf(&mut bytes).await.map_err(Trouble::disconnected)? == 0 {
-                    return Err(Trouble::disconnected("the server closed the connection without a reply"));
+                    return Err(Trouble::disconnected(
+                        "the server closed the connection without a reply",
+                    ));
                 }
             }
         }

@@ -53,7 +53,9 @@ impl SseParser {
         }
         if line.is_empty() {
             let event = std::mem::take(&mut self.event);
-            return std::mem::take(&mut self.has_data).then_some(event).filter(|event| !event.data.is_empty());
+            return std::mem::take(&mut self.has_data)
+                .then_some(event)
+                .filter(|event| !event.data.is_empty());
         }
         let (field, value) = match memchr::memchr(b':', line) {
             Some(0) => return None,
@@ -72,9 +74,14 @@ impl SseParser {
                 }
                 self.event.data.extend_from_slice(value);
             }
-            b"id" if !value.contains(&0) => self.last_id = Some(String::from_utf8_lossy(value).into_owned()),
+            b"id" if !value.contains(&0) => {
+                self.last_id = Some(String::from_utf8_lossy(value).into_owned())
+            }
             b"retry" => {
-                self.retry_ms = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok()).or(self.retry_ms);
+                self.retry_ms = std::str::from_utf8(value)
+                    .ok()
+                    .and_then(|text| text.parse().ok())
+                    .or(self.retry_ms);
             }
             _ => {}
         }

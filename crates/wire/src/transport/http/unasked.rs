@@ -21,8 +21,6 @@ use crate::{session::Inner, transport::Link};
 /// keeps the head of its reply back until it has something to say must not hold us up.
 const OPENING_PATIENCE: Duration = Duration::from_millis(500);
 /// The shortest wait before the stream is resumed, so that a server which always hangs up at once
-/// costs little.
-const SHORTEST_RETRY: Duration = Duration::from_millis(100);
 
 impl HttpLink {
     /// Opens the stream and listens for as long as the session lives.

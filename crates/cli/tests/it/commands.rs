@@ -1,0 +1,154 @@
+//! Good input.
+
+use serde_json::Value;
+
+use crate::harness::{mock, run, run_in};
+
+#[test]
+fn a_broken_server_is_caught_and_a_healthy_one_passes() {
+    let quick = ["--hang-threshold", "500ms", "--grace-period", "1s", "--concurrent", "5"];
+    let broken = mock("mock-broken.py");
+    let ran = run(&[&["deadlock-probe", "-s", &broken], quick.as_slice()].concat());
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    assert!(ran.out.starts_with("CRITICAL"), "{}", ran.out);
+    assert!(ran.out.contains("DEADLOCK DETECTED: 5 of 5 calls"), "{}", ran.out);
+    let ran = run(&["deadlock-probe", "-s", &mock("mock-normal.py")]);
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    assert!(ran.out.starts_with("PASS"), "{}", ran.out);
+}
+
+#[test]
+fn a_slow_server_is_slow_and_not_deadlocked() {
+    let slow = mock("mock-slow.py");
+    let ran = run(&[
+        "deadlock-probe",
+        "-s",
+        &slow,
+        "--env",
+        "MOCK_THREADED=1",
+        "--hang-threshold",
+        "500ms",
+        "--grace-period",
+        "60s",
+        "--concurrent",
+        "4",
+        "--steady-calls",
+        "0",
+        "--json",
+    ]);
+    let summary: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!((ran.code, &summary["verdict"]), (0, &"WARNING".into()), "{summary:#}");
+    assert_eq!((&summary["deadlock_count"], &summary["hang_count"]), (&0.into(), &4.into()));
+}
+
+#[test]
+fn json_prints_the_summary_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let ran = run_in(
+        dir.path(),
+        &["run", "-s", &mock("mock-normal.py"), "--duration", "500ms", "--tool", "echo", "--json"],
+    );
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let summary: Value = serde_json::from_str(&ran.out).unwrap();
+    let schema = mcp_loadtest_core::report::summary::schema();
+    assert!(jsonschema::validator_for(&schema).unwrap().is_valid(&summary), "{summary:#}");
+    let run_dir = summary["run_dir"].as_str().unwrap();
+    let again = run_in(dir.path(), &["report", run_dir, "--from-trace", "--json"]);
+    assert_eq!(serde_json::from_str::<Value>(&again.out).unwrap(), summary);
+    let page = run_in(dir.path(), &["report", run_dir, "--format", "markdown"]);
+    assert_eq!(page.out, std::fs::read_to_string(format!("{run_dir}/report.md")).unwrap());
+}
+
+#[test]
+fn the_demo_comes_out_as_it_must() {
+    let dir = tempfile::tempdir().unwrap();
+    let ran = run_in(dir.path(), &["demo", "--duration", "500ms"]);
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    assert!(ran.out.contains("DEADLOCK DETECTED"), "{}", ran.out);
+    let path = ran.out.lines().find_map(|line| line.strip_prefix("Report: ")).unwrap();
+    assert!(std::fs::read_to_string(path).unwrap().contains("PASS"));
+}
+
+#[test]
+fn probe_tells_era_revision_and_every_tool() {
+    let ran = run(&["probe", "-s", &mock("mock-modern.py"), "--json"]);
+    let report: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(
+        (ran.code, &report["era"], &report["revision"]),
+        (0, &"modern".into(), &"2026-07-28".into())
+    );
+    assert_eq!(report["tools"][0]["verdict"], "ok");
+    let ran = run(&["probe", "-s", &mock("mock-normal.py"), "--protocol", "2025-06-18", "--json"]);
+    let report: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(report["revision"], "2025-06-18");
+}
+
+#[test]
+fn a_configuration_file_runs_and_flags_win_over_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let command = mock("mock-normal.py");
+    let script = command.strip_prefix("python3 ").unwrap();
+    let text = format!(
+        "[server]\ncommand = \"python3\"\nargs = [\"{script}\"]\n[scenario]\ntype = \"sustained\"\nduration = \"600s\"\nconcurrent = 4\n\
+         [[scenario.tool_call]]\nname = \"echo\"\nargs = {{ text = \"x\" }}\n[thresholds]\nerror_rate = 0.0\n[output]\nformats = [\"json\"]\n"
+    );
+    std::fs::write(dir.path().join("bench.toml"), text).unwrap();
+    let ran =
+        run_in(dir.path(), &["run", "--config", "bench.toml", "--duration", "300ms", "--json"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let summary: Value = serde_json::from_str(&ran.out).unwrap();
+    let run_dir = std::path::PathBuf::from(summary["run_dir"].as_str().unwrap());
+    assert!(run_dir.join("metrics.json").is_file() && !run_dir.join("report.md").exists());
+}
+
+#[test]
+fn a_server_is_found_by_its_name_in_a_clients_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let command = mock("mock-normal.py");
+    let script = command.strip_prefix("python3 ").unwrap();
+    let entry =
+        serde_json::json!({"mcpServers": {"my-mock": {"command": "python3", "args": [script]}}});
+    std::fs::write(dir.path().join(".mcp.json"), entry.to_string()).unwrap();
+    let ran = run_in(dir.path(), &["probe", "--name", "my-mock", "--json"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains(".mcp.json"), "{}", ran.err);
+    let ran = run_in(dir.path(), &["probe", "--name", "my-mok"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("my-mock"), "{}", ran.err);
+}
+
+#[test]
+fn every_command_explains_itself() {
+    for command in [
+        "demo",
+        "probe",
+        "deadlock-probe",
+        "run",
+        "report",
+        "list-scenarios",
+        "example-config",
+        "schema",
+        "mock",
+        "completions",
+        "man",
+    ] {
+        let ran = run(&[command, "--explain"]);
+        assert_eq!(ran.code, 0, "{command}: {}", ran.err);
+        assert!(ran.out.len() > 60, "{command}: {}", ran.out);
+        let help = run(&[command, "--help"]);
+        assert_eq!(help.code, 0, "{command}");
+    }
+}
+
+#[test]
+fn what_is_printed_for_machines_is_complete() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        assert!(run(&["completions", shell]).out.contains("deadlock-probe"), "{shell}");
+    }
+    assert!(run(&["man"]).out.contains("mcp\\-loadtest"));
+    let dir = tempfile::tempdir().unwrap();
+    run_in(dir.path(), &["man", "--dir", "man"]);
+    assert!(dir.path().join("man/mcp-loadtest-deadlock-probe.1").is_file());
+    let list: Value = serde_json::from_str(&run(&["list-scenarios", "--json"]).out).unwrap();
+    assert_eq!(list.as_array().unwrap().len(), 3);
+}
