@@ -321,5 +321,7 @@ impl Pump {
 }
 
 fn count_lines(bytes: &[u8]) -> u64 {
-    bytes.iter().map(|byte| u64::from(*byte == b'\n')).sum()
+    // In pieces whose count fits a byte: the compiler makes vector code of it.
+    let piece = |piece: &[u8]| piece.iter().map(|byte| u8::from(*byte == b'\n')).sum::<u8>();
+    bytes.chunks(255).map(|bytes| u64::from(piece(bytes))).sum()
 }

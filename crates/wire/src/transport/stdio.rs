@@ -19,7 +19,8 @@ use mcp_loadtest_core::{display::visible, event::note, outcome::ErrorCategory};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     process::{ChildStdin, ChildStdout},
-    time::sleep,
+    task::JoinHandle,
+    time::{sleep, timeout},
 };
 
 use crate::{
@@ -33,6 +34,9 @@ const READ_SIZE: usize = 64 << 10;
 const CAPTURE_LIMIT: u64 = 4 << 20;
 /// How long after the end of its output a process may take to end itself.
 const EXIT_PATIENCE: Duration = Duration::from_secs(1);
+
+/// How long the rest of the output may take once the server has ended.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Frames that wait for the writer.
 #[derive(Default)]
@@ -56,6 +60,7 @@ pub(crate) struct StdioLink {
     process: RefCell<Option<ServerProcess>>,
     pid: u32,
     outbox: Rc<RefCell<Outbox>>,
+    reader: Cell<Option<JoinHandle<()>>>,
     closing: Cell<bool>,
 }
 
@@ -81,6 +86,7 @@ impl StdioLink {
             pid: process.pid(),
             process: RefCell::new(Some(process)),
             outbox: Rc::default(),
+            reader: Cell::new(None),
             closing: Cell::new(false),
         };
         Some((link, pipes))
@@ -108,7 +114,8 @@ impl StdioLink {
     pub(crate) fn start(&self, inner: &Rc<Inner>, pipes: Pipes, limit: usize) {
         tokio::task::spawn_local(write_frames(pipes.stdin, self.outbox.clone()));
         let reader = Reader { stdout: pipes.stdout, capture: pipes.capture, limit };
-        tokio::task::spawn_local(reader.run(Rc::downgrade(inner)));
+        let reader = tokio::task::spawn_local(reader.run(Rc::downgrade(inner)));
+        self.reader.set(Some(reader));
     }
 
     /// How the process ended, if it has.
@@ -198,6 +205,10 @@ impl StdioLink {
             }
         };
         let report = process.stop(patience).await;
+        if let Some(reader) = self.reader.take() {
+            // What the server printed into a buffer of its own comes out only now.
+            let _ = timeout(LAST_WORDS, reader).await;
+        }
         report_stop(inner, &report);
         Some(report)
     }

@@ -18,7 +18,8 @@ use crate::session::{Inner, Session};
 
 /// How long the rest of a stream may take after the reply that it carried.
 const DRAIN_LIMIT: Duration = Duration::from_secs(5);
-/// A stream is not resumed faster than this, whatever the server asks for.
+/// A stream is not resumed faster than this, so that a server which always hangs up at once costs
+/// little.
 pub(super) const SHORTEST_RETRY: Duration = Duration::from_millis(100);
 /// The wait before a stream is resumed, where the server does not say.
 pub(super) const DEFAULT_RETRY: Duration = Duration::from_secs(1);

@@ -12,7 +12,7 @@ use tokio::{
 
 use super::{
     HttpLink, Trouble,
-    slow::{DEFAULT_RETRY, Incoming},
+    slow::{DEFAULT_RETRY, Incoming, SHORTEST_RETRY},
     sse::SseParser,
 };
 use crate::{session::Inner, transport::Link};
@@ -20,7 +20,6 @@ use crate::{session::Inner, transport::Link};
 /// How long a session waits for the stream to open. Servers that have one open it at once; one that
 /// keeps the head of its reply back until it has something to say must not hold us up.
 const OPENING_PATIENCE: Duration = Duration::from_millis(500);
-/// The shortest wait before the stream is resumed, so that a server which always hangs up at once
 
 impl HttpLink {
     /// Opens the stream and listens for as long as the session lives.
