@@ -1,8 +1,8 @@
 //! From the description of a server to what the wire can open.
 
-use mcp_loadtest_core::server::{InheritEnv, Server, Transport};
+use mcp_loadtest_core::server::{Server, Transport};
 use mcp_loadtest_wire::{
-    process::{self, Launch},
+    process::Launch,
     session::{OpenError, Target},
 };
 
@@ -28,10 +28,7 @@ fn launch(server: &Server, tee: TeeStderr) -> Launch {
     launch.args.clone_from(&server.args);
     launch.env.clone_from(&server.env);
     launch.working_dir.clone_from(&server.working_dir);
-    launch.inherit_env = match server.inherit_env {
-        InheritEnv::Safe => process::InheritEnv::AllowList,
-        InheritEnv::All => process::InheritEnv::All,
-    };
+    launch.inherit_env = server.inherit_env;
     launch.tee_stderr = tee;
     launch
 }

@@ -76,6 +76,7 @@ pub(crate) struct Slot {
 #[derive(Debug)]
 pub(crate) struct Slots {
     ring: Vec<Slot>,
+    first_id: u64,
     next_id: u64,
     waiting: usize,
     abandoned: usize,
@@ -97,8 +98,18 @@ pub(crate) struct Opening {
 const MOST_ABANDONED: usize = 4096;
 
 impl Slots {
-    pub(crate) fn new() -> Self {
-        let mut slots = Self { ring: Vec::new(), next_id: 1, waiting: 0, abandoned: 0, replies: 0 };
+    /// No calls yet. Threads may share an HTTP session, in which no id may come twice, so each has
+    /// a range of its own; all stay below 2^53, which is as far as JavaScript counts.
+    pub(crate) fn new(worker: u16) -> Self {
+        let first_id = (u64::from(worker) << 32) + 1;
+        let mut slots = Self {
+            ring: Vec::new(),
+            first_id,
+            next_id: first_id,
+            waiting: 0,
+            abandoned: 0,
+            replies: 0,
+        };
         slots.ring.resize_with(16, Slot::free);
         slots
     }
@@ -183,7 +194,7 @@ impl Slots {
 
     /// Whether this id was ever given out.
     pub(crate) fn was_used(&self, id: u64) -> bool {
-        id != 0 && id < self.next_id
+        (self.first_id..self.next_id).contains(&id)
     }
 
     /// The only call that waits, if there is exactly one.

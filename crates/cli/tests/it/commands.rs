@@ -152,3 +152,28 @@ fn what_is_printed_for_machines_is_complete() {
     let list: Value = serde_json::from_str(&run(&["list-scenarios", "--json"]).out).unwrap();
     assert_eq!(list.as_array().unwrap().len(), 3);
 }
+
+#[test]
+fn another_revision_warns_and_fails_only_when_strict() {
+    let server = mock("mock-normal.py");
+    let old = [
+        "probe",
+        "-s",
+        &server,
+        "--env",
+        "MOCK_REVISION=2024-11-05",
+        "--protocol",
+        "2025-11-25",
+        "--json",
+    ];
+    let ran = run(&old);
+    let report: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!((ran.code, &report["revision"]), (0, &"2024-11-05".into()), "{}", ran.err);
+    let ran = run(&[old.as_slice(), &["--strict-protocol"]].concat());
+    assert_eq!(ran.code, 2, "{}", ran.out);
+    assert!(
+        ran.err.contains("asked for 2025-11-25") && ran.err.contains("2024-11-05"),
+        "{}",
+        ran.err
+    );
+}

@@ -162,7 +162,7 @@ mod unknown_method {
         assert_eq!(crash.severity, Severity::Critical);
         assert!(
             crash.evidence[0].contains("exit code 1")
-                && crash.evidence[0].contains("ValidationError"),
+                && crash.evidence[0].contains("no/such/method"),
             "{crash:#?}"
         );
     }

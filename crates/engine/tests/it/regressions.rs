@@ -1,1 +1,114 @@
-//! Soon.
+//! Bugs that we had, each in a test that is named after it.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use mcp_loadtest::{ErrorCategory, Revision, Run, Scenario, Server, Thresholds, Verdict};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::{
+    fixtures::{http_mock, inline_mock},
+    processes::{MARK, marked, unique_mark},
+};
+
+/// What was seen while an earlier call was overdue was taken as evidence for a later one: a server
+/// that had answered a `ping` once was never found to be wedged again.
+#[tokio::test]
+async fn the_evidence_of_an_earlier_hang_does_not_speak_for_a_later_one() {
+    let server = inline_mock(
+        "
+import itertools, time
+from _common import echo, serve
+calls = itertools.count(1)
+def slow_then_wedged(request):
+    call = next(calls)
+    time.sleep(1 if call == 1 else 3600 if call == 5 else 0)
+    return echo(request)
+serve(slow_then_wedged)
+",
+    );
+    let patience = Thresholds {
+        hang_timeout: Duration::from_millis(300),
+        grace_period: Duration::from_secs(5),
+        ..Default::default()
+    };
+    let load = Scenario::sustained().concurrent(1).duration(Duration::from_secs(2)).tool("echo");
+    let report = Run::new(server, load).with_thresholds(patience).execute().await.expect("it runs");
+    assert!(report.errors.by_category.contains_key(&ErrorCategory::Hang), "{:?}", report.errors);
+    assert_eq!(report.deadlock_count, 1);
+    let found = report.finding("deadlock").expect("a deadlock");
+    assert!(found.message.contains("wedged"), "{found:#?}");
+}
+
+/// A start that failed was noted and nowhere told: the run passed on the starts that were left.
+#[tokio::test]
+async fn a_server_that_does_not_start_every_time_does_not_pass() {
+    let dir = TempDir::new().expect("a directory");
+    let server = inline_mock(
+        "
+import os, sys
+from _common import serve
+starts = open(os.environ['STARTS'], 'a+')
+starts.write('x')
+starts.flush()
+if os.path.getsize(starts.name) == 3:
+    sys.exit('the third start fails')
+serve()
+",
+    );
+    // The question for the era would be a start of its own.
+    let server = server.protocol(Revision::V2025_11_25).env("STARTS", dir.path().join("starts").to_str().expect("UTF-8"));
+    let starts = Scenario::cold_start().iterations(4).tool("echo");
+    let report = Run::new(server, starts).execute().await.expect("it runs");
+    assert_eq!((report.verdict, report.throughput.successful_requests), (Verdict::Critical, 2), "{:#?}", report.findings);
+    let found = report.finding("aborted").expect("it is told");
+    assert!(found.evidence[0].contains("start 1 failed") && found.evidence[0].contains("exit code 1"), "{found:#?}");
+}
+
+/// A crashed server was only closed if no other caller still held it; what it had left behind was
+/// killed, but not told.
+#[tokio::test]
+async fn what_a_crashed_server_leaves_behind_is_told() {
+    let mark = unique_mark();
+    let server = inline_mock(
+        "
+import itertools, subprocess, sys
+from _common import echo, serve
+null = subprocess.DEVNULL
+subprocess.Popen(['sleep', '600'], stdin=null, stdout=null, stderr=null, start_new_session=True)
+calls = itertools.count(1)
+serve(lambda request: echo(request) if next(calls) < 20 else sys.exit('crash'))
+",
+    );
+    let load = Scenario::sustained().concurrent(8).duration(Duration::from_secs(1)).tool("echo");
+    let report = Run::new(server.env(MARK, &mark), load).execute().await.expect("it runs");
+    let crashes = report.errors.by_category.get(&ErrorCategory::Crash).copied().unwrap_or(0);
+    assert!(crashes >= 1 && report.throughput.successful_requests > 19, "{:?}", report.errors);
+    let times = |id: &str, before: &str| {
+        let found = report.finding(id).unwrap_or_else(|| panic!("no `{id}`: {:#?}", report.findings));
+        let number = found.message.split_once(before).expect("the words before the number").1;
+        number.split(' ').next().and_then(|number| number.parse::<u64>().ok()).expect("a number")
+    };
+    // One stray a process: those that crashed, and the one that was ended.
+    let processes = times("server_crash", "the server process ended ");
+    assert!(times("stray_process", "") >= processes, "{:#?}", report.findings);
+    assert_eq!(marked(&mark), [0; 0]);
+}
+
+/// Threads that share an HTTP session used the same ids. Servers that find the caller by its id,
+/// such as those on Python's SDK 1.x, answered only one of two, and we called the other a deadlock.
+#[tokio::test]
+async fn threads_that_share_a_session_do_not_share_ids() {
+    let dir = TempDir::new().expect("a directory");
+    let listening = http_mock(&[]).await;
+    let load = Scenario::sustained().concurrent(8).duration(Duration::from_millis(300)).tool("echo");
+    let run = Run::new(Server::http(&listening.url), load).with_threads(2).with_output_dir(dir.path());
+    let report = run.execute().await.expect("it runs");
+    let trace = std::fs::read_to_string(&report.trace_path).expect("the trace");
+    let lines = trace.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let requests: Vec<_> = lines.filter(|line| line["kind"] == "request").collect();
+    let workers: BTreeSet<_> = requests.iter().map(|line| line["worker"].as_u64()).collect();
+    assert_eq!(workers, [Some(0), Some(1)].into());
+    let ids: BTreeSet<_> = requests.iter().map(|line| line["request_id"].as_u64()).collect();
+    assert_eq!(ids.len(), requests.len(), "an id came twice");
+}

@@ -5,6 +5,8 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::PathBuf;
 
+use mcp_loadtest_core::server::InheritEnv;
+
 /// How to start a server.
 ///
 /// ```
@@ -32,16 +34,6 @@ pub struct Launch {
     pub tee_stderr: TeeStderr,
 }
 
-/// Which of our own variables a server inherits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum InheritEnv {
-    /// Those a program needs to find its way, none that could be a secret.
-    #[default]
-    AllowList,
-    /// Everything, secrets included.
-    All,
-}
-
 /// Whether a server's stderr is shown on ours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TeeStderr {
@@ -52,40 +44,16 @@ pub enum TeeStderr {
     On,
 }
 
-/// What the official SDKs pass on; a server that runs under them runs under us.
-#[cfg(not(windows))]
-const INHERITED: &[&str] =
-    &["PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_*", "TMPDIR", "TERM", "SHELL"];
-#[cfg(windows)]
-const INHERITED: &[&str] = &[
-    "PATH",
-    "PATHEXT",
-    "COMSPEC",
-    "SYSTEMROOT",
-    "SYSTEMDRIVE",
-    "WINDIR",
-    "APPDATA",
-    "LOCALAPPDATA",
-    "PROGRAMDATA",
-    "PROGRAMFILES",
-    "PROGRAMFILES(X86)",
-    "PROCESSOR_ARCHITECTURE",
-    "NUMBER_OF_PROCESSORS",
-    "TEMP",
-    "TMP",
-    "USERNAME",
-    "USERPROFILE",
-    "HOMEDRIVE",
-    "HOMEPATH",
-    "LANG",
-    "LC_*",
-    "TERM",
-];
-
 impl Launch {
     /// Starts `command` without arguments, in our directory, with the allow-listed environment.
     pub fn new(command: impl Into<String>) -> Self {
         Launch { command: command.into(), ..Launch::default() }
+    }
+
+    /// A name that is not text is no name that a program needs to find its way.
+    fn inherits(&self, name: &OsStr) -> bool {
+        self.inherit_env == InheritEnv::All
+            || name.to_str().is_some_and(|name| self.inherit_env.passes(name))
     }
 
     /// The server's whole environment, given ours; the marker is not in it yet.
@@ -93,9 +61,8 @@ impl Launch {
         &self,
         ours: impl Iterator<Item = (OsString, OsString)>,
     ) -> BTreeMap<OsString, OsString> {
-        let mut environment: BTreeMap<_, _> = ours
-            .filter(|(name, _)| self.inherit_env == InheritEnv::All || is_inherited(name))
-            .collect();
+        let mut environment: BTreeMap<_, _> =
+            ours.filter(|(name, _)| self.inherits(name)).collect();
         for (name, value) in &self.env {
             // Windows takes `Path` and `PATH` for one variable: what was configured must win.
             #[cfg(windows)]
@@ -104,19 +71,6 @@ impl Launch {
         }
         environment
     }
-}
-
-fn is_inherited(name: &OsStr) -> bool {
-    let Some(name) = name.to_str() else {
-        return false;
-    };
-    // Only Windows spells the same variable in several ways.
-    #[cfg(windows)]
-    let name = &name.to_ascii_uppercase();
-    INHERITED.iter().any(|pattern| match pattern.strip_suffix('*') {
-        Some(prefix) => name.starts_with(prefix),
-        None => name == *pattern,
-    })
 }
 
 /// Shows the names of the variables and hides their values, which may be secrets.

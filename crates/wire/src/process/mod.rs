@@ -36,7 +36,7 @@ mod tee;
 
 pub use exit::ExitInfo;
 pub use inspect::{RunState, Sample, Sampler, StateCounts, TreeState, inspect};
-pub use launch::{InheritEnv, Launch, TeeStderr};
+pub use launch::{Launch, TeeStderr};
 pub use lookup::LookupError;
 pub use marker::MARKER_VARIABLE;
 pub use server::ServerProcess;

@@ -258,7 +258,7 @@ impl Session {
             index: options.index,
             worker: options.worker,
             lifecycle: Cell::new(lifecycle(revision)),
-            slots: RefCell::new(Slots::new()),
+            slots: RefCell::new(Slots::new(options.worker)),
             link,
             sink: options.sink.clone(),
             clock: options.clock,

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
 
 use mcp_loadtest_core::hint::Hint;
-use mcp_loadtest_wire::process::{InheritEnv, Launch, MARKER_VARIABLE, ServerProcess, SpawnError};
+use mcp_loadtest_core::server::InheritEnv;
+use mcp_loadtest_wire::process::{Launch, MARKER_VARIABLE, ServerProcess, SpawnError};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::support::*;

@@ -1,0 +1,114 @@
+//! The binary as a process: signals, TLS roots from the environment, closed pipes.
+
+use std::{
+    io::{BufRead as _, BufReader, Read as _},
+    path::PathBuf,
+    process::{Child, Command, Stdio},
+};
+
+use serde_json::Value;
+
+use crate::harness::mock;
+
+fn binary() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mcp-loadtest"));
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn fixture(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures").join(name)
+}
+
+/// An HTTP mock that ends with its stdin, that is with this value.
+struct HttpMock {
+    _child: Child,
+    url: String,
+}
+
+fn http_mock(env: &[(&str, &str)]) -> HttpMock {
+    let mut child = Command::new("python3")
+        .arg(fixture("mock-http-server.py"))
+        .envs(env.iter().copied())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let url = serde_json::from_str::<Value>(&line).unwrap()["url"].as_str().unwrap().to_owned();
+    HttpMock { _child: child, url }
+}
+
+#[test]
+fn https_is_trusted_by_the_roots_that_the_environment_names() {
+    let pem = fixture("tls/localhost.pem");
+    let mock = http_mock(&[("MOCK_TLS_PEM", pem.to_str().unwrap())]);
+    assert!(mock.url.starts_with("https://"));
+    let trusting = binary()
+        .args(["probe", "--url", &mock.url, "--json"])
+        .env("SSL_CERT_FILE", fixture("tls/ca.pem"))
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&trusting.stderr);
+    assert_eq!(trusting.status.code(), Some(0), "{said}");
+    let distrusting = binary()
+        .args(["probe", "--url", &mock.url])
+        .env("SSL_CERT_FILE", "/dev/null")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&distrusting.stderr);
+    assert_eq!(distrusting.status.code(), Some(2), "{said}");
+    assert!(said.contains("certificate"), "{said}");
+}
+
+#[test]
+fn an_interrupted_run_keeps_what_it_measured() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut child = binary()
+        .args([
+            "run",
+            "-s",
+            &mock("mock-normal.py"),
+            "--tool",
+            "echo",
+            "--duration",
+            "600s",
+            "--json",
+            "-o",
+        ])
+        .arg(dir.path())
+        .spawn()
+        .unwrap();
+    wait_for_calls(dir.path());
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let mut out = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{out}");
+    let summary: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(summary["exit_code"], 130);
+    assert!(summary["ok"].as_u64().unwrap() > 0, "{summary:#}");
+}
+
+/// Until the trace shows calls; a run that never makes one ends by the test's own limit.
+fn wait_for_calls(parent: &std::path::Path) {
+    loop {
+        let run = std::fs::read_dir(parent).unwrap().next();
+        let trace = run.map(|entry| entry.unwrap().path().join("trace.jsonl"));
+        let text = trace.and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default();
+        if text.contains("\"phase\":\"load\"") {
+            return;
+        }
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_panic() {
+    let mut child = binary().args(["schema", "config"]).spawn().unwrap();
+    drop(child.stdout.take());
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert!(child.wait().unwrap().success() && said.is_empty(), "{said}");
+}
