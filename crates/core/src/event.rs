@@ -198,10 +198,10 @@ pub mod note {
     pub const INTERRUPTED: &str = "interrupted";
     /// A scenario cannot go on.
     pub const ABORTED: &str = "aborted";
-    /// Server-to-client requests and notifications, counted.
-    pub const NOTIFICATION: &str = "notification";
-    /// A server-to-client request that we answered.
-    pub const SERVER_REQUEST: &str = "server_request";
+    /// How many notifications a session took, told at its end.
+    pub const NOTIFICATIONS: &str = "notifications";
+    /// How many requests of the server a session answered, told at its end.
+    pub const SERVER_REQUESTS: &str = "server_requests";
 }
 
 /// Serde form of an offset: seconds as a number.

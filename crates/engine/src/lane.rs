@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use mcp_loadtest_core::{event::note, outcome::Outcome, seed::Dice};
+use mcp_loadtest_core::{event::note, outcome::{ErrorCategory, Outcome}, seed::Dice};
 use mcp_loadtest_wire::session::Session;
 use tokio::{select, sync::Mutex, task::JoinSet};
 
@@ -18,6 +18,10 @@ use crate::{
 
 /// Starts in a row after which not one call succeeded.
 const MOST_FRUITLESS_STARTS: u32 = 3;
+/// A caller that was cut off waits before its next call, each time twice as long, from the first of
+/// these to the second: a server that is gone would fail thousands of calls a second, and the rest
+/// of the run would be nothing but those.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(10), Duration::from_secs(1));
 /// How long calls in flight may go on after the run was interrupted.
 const DRAIN: Duration = Duration::from_secs(5);
 
@@ -131,6 +135,7 @@ impl Lane {
 async fn work(lane: Rc<Lane>, until: Duration) {
     let how = lane.context.load();
     let mut now = lane.context.now();
+    let mut pause = Duration::ZERO;
     while now < until && !lane.context.stop().is_stopped() {
         let Some(opened) = lane.opened().await else { return };
         let reply = opened.session.call(opened.calls.choose(&lane.dice), how).await;
@@ -138,5 +143,13 @@ async fn work(lane: Rc<Lane>, until: Duration) {
             lane.fruitless.set(0);
         }
         now = reply.ended;
+        // A broken session is replaced, and that takes its time by itself.
+        if reply.outcome == Outcome::Failed(ErrorCategory::Disconnected) && opened.session.broken().is_none() {
+            pause = (pause * 2).clamp(PAUSES.0, PAUSES.1);
+            tokio::time::sleep(pause.min(until.saturating_sub(now))).await;
+            now = lane.context.now();
+        } else {
+            pause = Duration::ZERO;
+        }
     }
 }

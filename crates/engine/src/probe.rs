@@ -17,7 +17,7 @@ use mcp_loadtest_core::{
 };
 use mcp_loadtest_wire::{
     clock::Clock,
-    session::{Deadlines, How, Options, ProtocolStrictness, Reply, Session},
+    session::{Deadlines, How, Options, Reply, Session},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -29,7 +29,7 @@ use crate::{
     plan::{danger_of, generated_arguments},
     recorder::Recorder,
     stop::Stop,
-    target::{TeeStderr, target},
+    target::{TeeStderr, strictness, target},
     wall_clock::Identity,
 };
 
@@ -190,11 +190,7 @@ impl Probe {
         let options = Options {
             startup_timeout: self.server.startup_timeout,
             shutdown_timeout: self.server.shutdown_timeout,
-            strictness: if self.strict_protocol {
-                ProtocolStrictness::Fail
-            } else {
-                ProtocolStrictness::Warn
-            },
+            strictness: strictness(&self.server, self.strict_protocol),
             shortest_deadline: self.hang_timeout,
             ..Options::new(recorder.clone(), Clock::start())
         };

@@ -9,7 +9,7 @@ use mcp_loadtest_core::{
     server::Server,
     thresholds::Thresholds,
 };
-use mcp_loadtest_wire::{clock::Clock, session::ProtocolStrictness};
+use mcp_loadtest_wire::clock::Clock;
 use tokio::sync::oneshot;
 
 use crate::{
@@ -19,7 +19,7 @@ use crate::{
     recorder::Progress,
     run_dir::{RunDir, file},
     stop::Stop,
-    target::{TeeStderr, target},
+    target::{TeeStderr, strictness, target},
     trace_writer::TraceWriter,
     wall_clock::Identity,
 };
@@ -183,11 +183,7 @@ impl Run {
             scenario: self.scenario.clone(),
             thresholds: self.thresholds.clone(),
             target: target(&self.server, tee)?,
-            strictness: if self.strict_protocol {
-                ProtocolStrictness::Fail
-            } else {
-                ProtocolStrictness::Warn
-            },
+            strictness: strictness(&self.server, self.strict_protocol),
             threads: self.threads,
             clock: Clock::start(),
             stop: self.stop.clone(),

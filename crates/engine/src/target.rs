@@ -1,9 +1,9 @@
 //! From the description of a server to what the wire can open.
 
-use mcp_loadtest_core::server::{Server, Transport};
+use mcp_loadtest_core::server::{ProtocolChoice, Server, Transport};
 use mcp_loadtest_wire::{
     process::Launch,
-    session::{OpenError, Target},
+    session::{OpenError, ProtocolStrictness, Target},
 };
 
 /// Whether the server's stderr is shown on ours.
@@ -20,6 +20,15 @@ pub(crate) fn target(server: &Server, tee: TeeStderr) -> Result<Target, OpenErro
             url: url.clone(),
             why: format!("transport `{}` is not built yet", server.transport.name()),
         }),
+    }
+}
+
+/// What to do about another revision: whoever names one wants to know.
+pub(crate) fn strictness(server: &Server, strict: bool) -> ProtocolStrictness {
+    match server.protocol {
+        _ if strict => ProtocolStrictness::Fail,
+        ProtocolChoice::Fixed(_) => ProtocolStrictness::Warn,
+        ProtocolChoice::Auto => ProtocolStrictness::Adapt,
     }
 }
 

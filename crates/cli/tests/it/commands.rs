@@ -169,6 +169,7 @@ fn another_revision_warns_and_fails_only_when_strict() {
     let ran = run(&old);
     let report: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!((ran.code, &report["revision"]), (0, &"2024-11-05".into()), "{}", ran.err);
+    assert_eq!(report["findings"][0]["id"], "revision_mismatch");
     let ran = run(&[old.as_slice(), &["--strict-protocol"]].concat());
     assert_eq!(ran.code, 2, "{}", ran.out);
     assert!(

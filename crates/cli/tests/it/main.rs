@@ -1,6 +1,8 @@
 //! The commands as a user meets them: arguments in, text and exit code out, no process in between
 //! except the servers.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 mod bad_input;
 mod commands;
 mod harness;

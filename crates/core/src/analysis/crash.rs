@@ -10,13 +10,11 @@ use crate::{
 
 /// The server process ended while it was needed.
 const SERVER_CRASH: &str = "server_crash";
-/// A server did not come up, so that a part of the scenario was left out.
-const ABORTED: &str = "aborted";
 /// The transport closed during calls although the process lives or is not ours.
 const DISCONNECTED: &str = "disconnected";
 
 pub(super) fn judge(tally: &Tally, _: &RunInfo) -> Vec<Finding> {
-    [crash(tally), aborted(tally), disconnected(tally)].into_iter().flatten().collect()
+    crash(tally).into_iter().chain(disconnected(tally)).collect()
 }
 
 fn crash(tally: &Tally) -> Option<Finding> {
@@ -34,17 +32,6 @@ fn crash(tally: &Tally) -> Option<Finding> {
     let mut found = finding(SERVER_CRASH, Severity::Critical, message);
     found.evidence = exits.map(|note| note.examples.clone()).unwrap_or_default();
     found.hint = Some("read `server.stderr.log` in the run directory".into());
-    Some(found)
-}
-
-fn aborted(tally: &Tally) -> Option<Finding> {
-    let note = tally.notes.get(note::ABORTED)?;
-    let message = format!(
-        "the server did not come up {}, so the run is not complete",
-        plural(note.count, "time")
-    );
-    let mut found = finding(ABORTED, Severity::Critical, message);
-    found.evidence.clone_from(&note.examples);
     Some(found)
 }
 
@@ -82,14 +69,6 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].message, "the server process ended 1 time and took 2 calls with it");
         assert_eq!(found[0].evidence, ["exit code 1"]);
-    }
-
-    #[test]
-    fn a_start_that_failed_is_told_although_every_call_succeeded() {
-        let run = Run::default().oks(3).noted(note::ABORTED, "start 1 failed: exit code 1");
-        let found = judge(&run.tally, &info(Scenario::cold_start()));
-        assert_eq!((found[0].id.as_str(), found[0].severity), (ABORTED, Severity::Critical));
-        assert_eq!(found[0].evidence, ["start 1 failed: exit code 1"]);
     }
 
     #[test]

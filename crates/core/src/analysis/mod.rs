@@ -4,11 +4,13 @@
 //! with a `judge` function, one line in [`ANALYSES`]. It then judges live runs and saved traces
 //! alike. Each is tested with a subject that it must catch and a healthy one that it must pass.
 
+mod aborted;
 mod accounting;
 mod crash;
 mod errors;
 mod frames;
 mod lazy_init;
+mod revision;
 mod shutdown;
 mod silence;
 
@@ -30,6 +32,8 @@ pub static ANALYSES: &[(&str, Analysis)] = &[
     ("frames", frames::judge),
     ("lazy_init", lazy_init::judge),
     ("errors", errors::judge),
+    ("aborted", aborted::judge),
+    ("revision", revision::judge),
     ("shutdown", shutdown::judge),
     ("accounting", accounting::judge),
 ];

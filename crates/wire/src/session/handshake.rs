@@ -52,8 +52,10 @@ pub(super) fn offered_instead(reply: &Reply) -> Option<Revision> {
 /// What to do when the server answers with another revision than it was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ProtocolStrictness {
-    /// Warn and go on with the server's.
+    /// Go on with the server's: an older one is what negotiation is for.
     #[default]
+    Adapt,
+    /// Warn and go on with the server's.
     Warn,
     /// Fail.
     Fail,
@@ -125,14 +127,12 @@ impl Session {
         if strictness == ProtocolStrictness::Fail {
             return Err(OpenError::Revision(told));
         }
-        match said.parse::<Revision>() {
-            // An older revision is what negotiation is for; only what is unknown is worth a warning.
-            Ok(revision) if revision.era() == Era::Legacy => Ok(revision),
-            _ => {
-                self.inner.note(note::REVISION_MISMATCH, told);
-                Ok(asked)
-            }
+        let known = said.parse::<Revision>().ok();
+        let spoken = known.filter(|revision| revision.era() == Era::Legacy);
+        if spoken.is_none() || strictness == ProtocolStrictness::Warn {
+            self.inner.note(note::REVISION_MISMATCH, told);
         }
+        Ok(spoken.unwrap_or(asked))
     }
 
     async fn discover(

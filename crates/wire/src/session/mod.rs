@@ -31,7 +31,7 @@ use std::{
 };
 
 use mcp_loadtest_core::{
-    event::Event,
+    event::{Event, note},
     mcp::{Lifecycle, Revision},
     outcome::{ErrorCategory, Outcome},
 };
@@ -195,7 +195,18 @@ impl Session {
 
     /// Ends the session: over stdio the server is asked to end, then told, then killed.
     pub async fn close(self) -> Option<StopReport> {
+        self.tell_counts();
         self.inner.link.close(&self.inner, self.inner.shutdown_timeout).await
+    }
+
+    fn tell_counts(&self) {
+        let told = [
+            (note::NOTIFICATIONS, self.notifications()),
+            (note::SERVER_REQUESTS, self.server_requests()),
+        ];
+        for (name, count) in told.into_iter().filter(|(_, count)| *count > 0) {
+            self.inner.note(name, format!("{count} in session {}", self.inner.index));
+        }
     }
 
     /// Ends the session without patience: it was only a trial, or it never began.

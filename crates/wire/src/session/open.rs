@@ -81,7 +81,7 @@ impl Options {
             clock,
             startup_timeout: Duration::from_secs(30),
             shutdown_timeout: Duration::from_secs(5),
-            strictness: ProtocolStrictness::Warn,
+            strictness: ProtocolStrictness::default(),
             message_limit: MESSAGE_LIMIT,
             stderr_log: None,
             stdout_log: None,
