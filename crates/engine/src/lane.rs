@@ -7,7 +7,11 @@ use std::{
     time::Duration,
 };
 
-use mcp_loadtest_core::{event::note, outcome::{ErrorCategory, Outcome}, seed::Dice};
+use mcp_loadtest_core::{
+    event::note,
+    outcome::{ErrorCategory, Outcome},
+    seed::Dice,
+};
 use mcp_loadtest_wire::session::Session;
 use tokio::{select, sync::Mutex, task::JoinSet};
 
@@ -144,7 +148,9 @@ async fn work(lane: Rc<Lane>, until: Duration) {
         }
         now = reply.ended;
         // A broken session is replaced, and that takes its time by itself.
-        if reply.outcome == Outcome::Failed(ErrorCategory::Disconnected) && opened.session.broken().is_none() {
+        if reply.outcome == Outcome::Failed(ErrorCategory::Disconnected)
+            && opened.session.broken().is_none()
+        {
             pause = (pause * 2).clamp(PAUSES.0, PAUSES.1);
             tokio::time::sleep(pause.min(until.saturating_sub(now))).await;
             now = lane.context.now();

@@ -112,3 +112,27 @@ fn a_reader_that_goes_away_is_no_panic() {
     child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
     assert!(child.wait().unwrap().success() && said.is_empty(), "{said}");
 }
+
+#[test]
+fn a_session_that_the_server_forgets_is_begun_anew() {
+    let mock = http_mock(&[("MOCK_SESSION_CALLS", "20")]);
+    let dir = tempfile::tempdir().unwrap();
+    let run = [
+        "run",
+        "--url",
+        &mock.url,
+        "--tool",
+        "echo",
+        "--concurrent",
+        "1",
+        "--duration",
+        "2s",
+        "--json",
+        "-o",
+    ];
+    let ran = binary().args(run).arg(dir.path()).output().unwrap();
+    let summary: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    assert!(summary["ok"].as_u64().unwrap() > 40, "{summary:#}");
+    assert_eq!(ran.status.code(), Some(1), "{summary:#}");
+    assert!(summary["findings"].to_string().contains("disconnected"), "{summary:#}");
+}

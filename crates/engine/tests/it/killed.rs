@@ -105,7 +105,9 @@ fn start(dir: &Path, mark: &str, round: u64) -> Child {
     let name = "killed::a_killed_run_leaves_no_process_and_a_directory_that_can_be_read";
     let mut command = Command::new(std::env::current_exe().expect("we have a file"));
     command.args(["--exact", name, "--nocapture"]);
-    command.env(CHILD, dir).env(MOCK, if round % 2 == 0 { "mock-daemon" } else { "mock-normal" });
+    command
+        .env(CHILD, dir)
+        .env(MOCK, if round.is_multiple_of(2) { "mock-daemon" } else { "mock-normal" });
     command.env(MARK, mark).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.kill_on_drop(true).spawn().expect("we can start ourselves")
 }
@@ -113,7 +115,7 @@ fn start(dir: &Path, mark: &str, round: u64) -> Child {
 /// Every other kill comes after the first calls are on disk, the rest at any time before or after.
 async fn wait_for_the_moment(dir: &Path, round: u64) {
     let mut dice = Seed(85).dice(round);
-    if round / 2 % 2 == 0 {
+    if (round / 2).is_multiple_of(2) {
         until("the first calls are on disk", || {
             trace(dir).is_some_and(|text| text.contains("\"response\""))
         })

@@ -1,6 +1,6 @@
 //! Bugs that we had, each in a test that is named after it.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeSet, sync::atomic::Ordering, time::Duration};
 
 use mcp_loadtest::{ErrorCategory, Revision, Run, Scenario, Server, Thresholds, Verdict};
 use serde_json::Value;
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use crate::{
     fixtures::{http_mock, inline_mock},
-    processes::{MARK, marked, unique_mark},
+    processes::{MARK, marked, unique_mark, until},
 };
 
 /// What was seen while an earlier call was overdue was taken as evidence for a later one: a server
@@ -57,12 +57,22 @@ serve()
 ",
     );
     // The question for the era would be a start of its own.
-    let server = server.protocol(Revision::V2025_11_25).env("STARTS", dir.path().join("starts").to_str().expect("UTF-8"));
+    let server = server
+        .protocol(Revision::V2025_11_25)
+        .env("STARTS", dir.path().join("starts").to_str().expect("UTF-8"));
     let starts = Scenario::cold_start().iterations(4).tool("echo");
     let report = Run::new(server, starts).execute().await.expect("it runs");
-    assert_eq!((report.verdict, report.throughput.successful_requests), (Verdict::Critical, 2), "{:#?}", report.findings);
+    assert_eq!(
+        (report.verdict, report.throughput.successful_requests),
+        (Verdict::Critical, 2),
+        "{:#?}",
+        report.findings
+    );
     let found = report.finding("aborted").expect("it is told");
-    assert!(found.evidence[0].contains("start 1 failed") && found.evidence[0].contains("exit code 1"), "{found:#?}");
+    assert!(
+        found.evidence[0].contains("start 1 failed") && found.evidence[0].contains("exit code 1"),
+        "{found:#?}"
+    );
 }
 
 /// A crashed server was only closed if no other caller still held it; what it had left behind was
@@ -85,7 +95,8 @@ serve(lambda request: echo(request) if next(calls) < 20 else sys.exit('crash'))
     let crashes = report.errors.by_category.get(&ErrorCategory::Crash).copied().unwrap_or(0);
     assert!(crashes >= 1 && report.throughput.successful_requests > 19, "{:?}", report.errors);
     let times = |id: &str, before: &str| {
-        let found = report.finding(id).unwrap_or_else(|| panic!("no `{id}`: {:#?}", report.findings));
+        let found =
+            report.finding(id).unwrap_or_else(|| panic!("no `{id}`: {:#?}", report.findings));
         let number = found.message.split_once(before).expect("the words before the number").1;
         number.split(' ').next().and_then(|number| number.parse::<u64>().ok()).expect("a number")
     };
@@ -101,8 +112,10 @@ serve(lambda request: echo(request) if next(calls) < 20 else sys.exit('crash'))
 async fn threads_that_share_a_session_do_not_share_ids() {
     let dir = TempDir::new().expect("a directory");
     let listening = http_mock(&[]).await;
-    let load = Scenario::sustained().concurrent(8).duration(Duration::from_millis(300)).tool("echo");
-    let run = Run::new(Server::http(&listening.url), load).with_threads(2).with_output_dir(dir.path());
+    let load =
+        Scenario::sustained().concurrent(8).duration(Duration::from_millis(300)).tool("echo");
+    let run =
+        Run::new(Server::http(&listening.url), load).with_threads(2).with_output_dir(dir.path());
     let report = run.execute().await.expect("it runs");
     let trace = std::fs::read_to_string(&report.trace_path).expect("the trace");
     let lines = trace.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
@@ -111,4 +124,24 @@ async fn threads_that_share_a_session_do_not_share_ids() {
     assert_eq!(workers, [Some(0), Some(1)].into());
     let ids: BTreeSet<_> = requests.iter().map(|line| line["request_id"].as_u64()).collect();
     assert_eq!(ids.len(), requests.len(), "an id came twice");
+}
+
+/// Over HTTP, callers went on as fast as calls could fail: tens of thousands of errors a second, and
+/// a trace that grew by megabytes.
+#[tokio::test]
+async fn a_server_that_went_away_is_not_hammered() {
+    let listening = http_mock(&[]).await;
+    let load = Scenario::sustained().concurrent(8).duration(Duration::from_secs(3)).tool("echo");
+    let run = Run::new(Server::http(&listening.url), load);
+    let progress = run.progress();
+    let running = tokio::spawn(run.execute());
+    until("the first call", || progress.ok.load(Ordering::Relaxed) > 0).await;
+    drop(listening);
+    let report = running.await.expect("no panic").expect("a report");
+    let errors = &report.errors;
+    assert_eq!((report.verdict, errors.by_category.len()), (Verdict::Critical, 1), "{errors:?}");
+    let lost = errors.by_category[&ErrorCategory::Disconnected];
+    // At least one for each caller, and then ever fewer.
+    assert!((8..1_000).contains(&lost), "{errors:?}");
+    assert!(report.finding("disconnected").is_some(), "{:#?}", report.findings);
 }

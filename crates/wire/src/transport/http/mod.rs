@@ -312,6 +312,13 @@ impl HttpLink {
                 _ => Ok(()),
             };
         }
+        if head.status == 404 && id != 0 && self.has_session(inner) {
+            // The server has forgotten the session; whoever owns it must begin a new one.
+            let message = "the server ended the session (HTTP 404)".into();
+            let code = Some(404);
+            inner.break_off(Break { category: ErrorCategory::Disconnected, code, message });
+            return Ok(());
+        }
         let reading = jsonrpc::read(body);
         if let Some(Message::Response { body: error @ jsonrpc::Body::Error { .. }, .. }) =
             reading.message
@@ -324,9 +331,13 @@ impl HttpLink {
         Err(status_trouble(head, body))
     }
 
+    fn has_session(&self, inner: &Inner) -> bool {
+        inner.lifecycle.get().http_sessions && self.session_id.borrow().is_some()
+    }
+
     /// Ends the session, where there is one.
     pub(crate) async fn close(&self, inner: &Inner) {
-        if inner.lifecycle.get().http_sessions && self.session_id.borrow().is_some() {
+        if self.has_session(inner) {
             let head = self.render_head(inner, "DELETE");
             let delete = self.round_trip(inner, 0, |out| {
                 out.extend_from_slice(&head);
