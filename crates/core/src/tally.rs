@@ -71,6 +71,8 @@ pub struct ToolTally {
     pub steady: Histogram<u64>,
     /// The longest service time among the calls that began before any had ended.
     pub first: Option<Duration>,
+    /// How many such calls there were.
+    pub first_batch: u32,
     first_done: Option<Duration>,
 }
 
@@ -82,6 +84,7 @@ impl ToolTally {
             latency: histogram::new(),
             steady: histogram::new(),
             first: None,
+            first_batch: 0,
             first_done: None,
         }
     }
@@ -97,6 +100,7 @@ impl ToolTally {
             Some(done) if call.started >= done => histogram::record(&mut self.steady, service),
             _ => {
                 self.first = self.first.max(Some(service));
+                self.first_batch = self.first_batch.saturating_add(1);
                 self.first_done.get_or_insert(at);
             }
         }
@@ -392,6 +396,7 @@ impl Tally {
         add(&mut tool.latency, &other.latency);
         add(&mut tool.steady, &other.steady);
         tool.first = tool.first.max(other.first);
+        tool.first_batch = tool.first_batch.saturating_add(other.first_batch);
     }
 
     fn merge_timeline(&mut self, other: &[Second]) {

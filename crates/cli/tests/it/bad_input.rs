@@ -58,6 +58,7 @@ fn bad_values_are_refused_before_anything_starts() {
         &["run", "-s", "x", "--args", "[1]"],
         &["run", "-s", "x", "--args", "{"],
         &["run", "-s", "x", "--concurrent", "0"],
+        &["deadlock-probe", "-s", "x", "--concurrent", "4000000000"],
         &["run", "-s", "x", "--error-rate", "2"],
         &["run", "-s", "'unclosed"],
         &["run", "-s", "x", "--url", "http://y"],

@@ -1,6 +1,8 @@
 //! The cliff of lazy initialisation: the first call pays for what start-up left undone.
 //!
-//! A short hang threshold takes such a call for a hang; the figures tell the two apart.
+//! A short hang threshold takes such a call for a hang; the figures tell the two apart. Two other
+//! things look like it and are not: calls that were released together and queue for a server that
+//! takes one at a time, and a tool that is slow now and then.
 
 use std::time::Duration;
 
@@ -16,6 +18,8 @@ use crate::{
 pub(crate) const LAZY_INIT_CLIFF: &str = "lazy_init_cliff";
 /// How many times the steady median the first call must take.
 const CLIFF: u32 = 20;
+/// How many times what a queue of the first calls, or an unlucky later one, would explain.
+const BEYOND: u32 = 2;
 /// Below this nobody minds; it also keeps the warm-up of a just-in-time compiler out.
 const NOTICEABLE: Duration = Duration::from_secs(1);
 /// The steady median must rest on this many calls.
@@ -31,7 +35,9 @@ fn cliff(tool: &ToolTally) -> Option<Finding> {
         return None;
     }
     let steady = histogram::quantile(&tool.steady, 0.5)?;
-    if first < steady * CLIFF {
+    let queue = steady * tool.first_batch;
+    let unlucky = histogram::quantile(&tool.steady, 0.99)?;
+    if first < steady * CLIFF || first < queue.max(unlucky) * BEYOND {
         return None;
     }
     let times = first.as_secs_f64() / steady.as_secs_f64().max(1e-6);
@@ -63,6 +69,21 @@ mod tests {
             judge(&steady(Run::default().ok(0, 7_000)).tally, &info(Scenario::deadlock_probe()));
         assert_eq!(found[0].id, LAZY_INIT_CLIFF);
         assert!(found[0].message.contains("took 7.00s, later ones 20.0ms"), "{}", found[0].message);
+    }
+
+    #[test]
+    fn a_queue_of_calls_that_were_released_together_is_not() {
+        let queue = (1..=20).fold(Run::default(), |run, n| run.ok(0, n * 105));
+        let run = (0..5).fold(queue, |run, n| run.ok(20_000 + n * 200, 100));
+        assert!(judge(&run.tally, &info(Scenario::deadlock_probe())).is_empty());
+    }
+
+    #[test]
+    fn a_tool_that_is_slow_now_and_then_is_not() {
+        let run = (0..50).fold(Run::default().ok(0, 2_000), |run, n| {
+            run.ok(3_000 + n * 2_000, if n % 20 == 0 { 1_900 } else { 5 })
+        });
+        assert!(judge(&run.tally, &info(Scenario::sustained())).is_empty());
     }
 
     #[test]

@@ -92,6 +92,7 @@ fn header(name: &str, value: &str) -> Result<(), ConfigError> {
 pub fn scenario(scenario: &Scenario) -> Result<(), ConfigError> {
     kind(&scenario.kind)?;
     let concurrent = scenario.kind.concurrent();
+    refuse(concurrent > MOST_CONCURRENT, "scenario.concurrent", TOO_MANY)?;
     refuse(scenario.sessions == Some(0), "scenario.sessions", AT_LEAST_ONE)?;
     if let Some(sessions) = scenario.sessions.filter(|sessions| *sessions > concurrent) {
         let message =
@@ -109,6 +110,10 @@ pub fn scenario(scenario: &Scenario) -> Result<(), ConfigError> {
 }
 
 const AT_LEAST_ONE: &str = "must be at least 1";
+
+/// Each call in flight costs a few kilobytes and, over HTTP, a connection.
+pub const MOST_CONCURRENT: u32 = 100_000;
+const TOO_MANY: &str = "must be at most 100000: one machine cannot hold more calls in flight";
 
 fn kind(kind: &ScenarioKind) -> Result<(), ConfigError> {
     match *kind {

@@ -30,7 +30,7 @@ pub struct ScenarioConfig {
     /// `sustained`: how many calls are in flight at once. Default: 10. `deadlock_probe`: how many
     /// calls are released at the same instant. Default: 20.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 100_000))]
     pub concurrent: Option<u32>,
     /// `sustained`, `deadlock_probe`: how many sessions share the calls. Default: 1.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,7 +1,5 @@
 //! The lenient reader: any bytes in, a message and its defects out.
 
-use std::ops::Range;
-
 use super::scan::{Fault, Scanner, check_utf8};
 
 /// What was wrong with a frame. The slug is what findings and traces call it.
@@ -151,22 +149,54 @@ impl Reading<'_> {
     }
 }
 
+/// The members of a message that matter, as written.
 #[derive(Default)]
-struct Envelope {
-    version: Option<Range<usize>>,
-    id: Option<Range<usize>>,
-    method: Option<Range<usize>>,
-    params: Option<Range<usize>>,
-    result: Option<Range<usize>>,
-    error: Option<Range<usize>>,
-    is_error: bool,
-    result_type: Option<Range<usize>>,
-    code: Option<Range<usize>>,
+struct Envelope<'a> {
+    version: Option<&'a [u8]>,
+    id: Option<&'a [u8]>,
+    method: Option<&'a [u8]>,
+    params: Option<&'a [u8]>,
+    result: Option<&'a [u8]>,
+    error: Option<&'a [u8]>,
+    marks: Marks<'a>,
+    code: Option<&'a [u8]>,
     duplicate: bool,
+}
+
+/// What a result says about itself.
+#[derive(Default)]
+struct Marks<'a> {
+    is_error: bool,
+    result_type: Option<&'a [u8]>,
 }
 
 /// Reads one frame, without its line end.
 pub fn read(bytes: &[u8]) -> Reading<'_> {
+    match read_usual(bytes) {
+        Some(message) => Reading { message: Some(message), defects: Vec::new() },
+        None => read_any(bytes),
+    }
+}
+
+/// A good reply as most servers write it, member by member. Whatever differs is left to [`read_any`],
+/// which would read this one as the same: a property test holds the two together.
+fn read_usual(text: &[u8]) -> Option<Message<'_>> {
+    let rest = text.strip_prefix(b"{\"jsonrpc\":\"2.0\",\"id\":")?;
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let id = parse_u64(&rest[..digits]).filter(|_| rest[0] != b'0')?;
+    let rest = rest[digits..].strip_prefix(b",\"result\":")?;
+    check_utf8(rest).ok()?;
+    let mut scanner = Scanner::new(rest);
+    let mut marks = Marks::default();
+    let raw = scan_result(&mut scanner, &mut marks).ok()?;
+    let usual = raw.starts_with(b"{") && scanner.rest() == b"}";
+    usual.then(|| Message::Response {
+        id: Id::Number(id),
+        body: Body::Result { raw, kind: result_kind(&marks) },
+    })
+}
+
+fn read_any(bytes: &[u8]) -> Reading<'_> {
     let mut defects = Vec::new();
     let text = match bytes.strip_prefix(b"\xef\xbb\xbf") {
         Some(rest) => {
@@ -177,7 +207,7 @@ pub fn read(bytes: &[u8]) -> Reading<'_> {
     };
     let envelope = check_utf8(text).and_then(|()| scan_envelope(text));
     let message = match envelope {
-        Ok(envelope) => classify(text, &envelope, &mut defects),
+        Ok(envelope) => classify(&envelope, &mut defects),
         Err(fault) => {
             defects.push(defect_of(fault, text));
             None
@@ -191,7 +221,7 @@ fn defect_of(fault: Fault, text: &[u8]) -> Defect {
         Fault::NotUtf8 => Defect::InvalidUtf8,
         Fault::TooDeep => Defect::TooDeep,
         Fault::Truncated if text.trim_ascii_start().starts_with(b"{") => Defect::Truncated,
-        Fault::Unexpected(_) | Fault::Truncated | Fault::NumberOutOfRange(_) => {
+        Fault::Unexpected | Fault::Truncated | Fault::NumberOutOfRange => {
             let mut scanner = Scanner::new(text);
             match scanner.value().and_then(|_| scanner.end()) {
                 Ok(()) if text.trim_ascii_start().starts_with(b"[") => Defect::Batch,
@@ -202,7 +232,7 @@ fn defect_of(fault: Fault, text: &[u8]) -> Defect {
     }
 }
 
-fn scan_envelope(text: &[u8]) -> Result<Envelope, Fault> {
+fn scan_envelope(text: &[u8]) -> Result<Envelope<'_>, Fault> {
     let mut envelope = Envelope::default();
     let mut scanner = Scanner::new(text);
     scanner.peek()?;
@@ -214,7 +244,7 @@ fn scan_envelope(text: &[u8]) -> Result<Envelope, Fault> {
             b"params" => &mut envelope.params,
             b"result" => {
                 envelope.duplicate |= envelope.result.is_some();
-                envelope.result = Some(scan_result(scanner, &mut envelope)?);
+                envelope.result = Some(scan_result(scanner, &mut envelope.marks)?);
                 return Ok(());
             }
             b"error" => {
@@ -222,10 +252,10 @@ fn scan_envelope(text: &[u8]) -> Result<Envelope, Fault> {
                 envelope.error = Some(scan_error(scanner, &mut envelope)?);
                 return Ok(());
             }
-            _ => return scanner.value().map(drop),
+            _ => return scanner.skip(),
         };
         envelope.duplicate |= slot.is_some();
-        *slot = Some(scanner.value()?);
+        *slot = Some(scanner.raw()?);
         Ok(())
     })?;
     scanner.end()?;
@@ -233,29 +263,32 @@ fn scan_envelope(text: &[u8]) -> Result<Envelope, Fault> {
 }
 
 /// Takes the value of `result` and, where it is an object, looks at two of its members.
-fn scan_result(scanner: &mut Scanner<'_>, envelope: &mut Envelope) -> Result<Range<usize>, Fault> {
+fn scan_result<'a>(scanner: &mut Scanner<'a>, marks: &mut Marks<'a>) -> Result<&'a [u8], Fault> {
     if scanner.peek()? != b'{' {
-        return scanner.value();
+        return scanner.raw();
     }
     scanner.object(|scanner, key| {
         match key {
-            b"isError" => envelope.is_error = scanner.peek()? == b't',
+            b"isError" => marks.is_error = scanner.peek()? == b't',
             b"resultType" => {
-                envelope.result_type = Some(scanner.value()?);
+                marks.result_type = Some(scanner.raw()?);
                 return Ok(());
             }
             _ => {}
         }
-        scanner.value().map(drop)
+        scanner.skip()
     })
 }
 
-fn scan_error(scanner: &mut Scanner<'_>, envelope: &mut Envelope) -> Result<Range<usize>, Fault> {
+fn scan_error<'a>(
+    scanner: &mut Scanner<'a>,
+    envelope: &mut Envelope<'a>,
+) -> Result<&'a [u8], Fault> {
     if scanner.peek()? != b'{' {
-        return scanner.value();
+        return scanner.raw();
     }
     scanner.object(|scanner, key| {
-        let value = scanner.value()?;
+        let value = scanner.raw()?;
         if key == b"code" {
             envelope.code = Some(value);
         }
@@ -263,41 +296,36 @@ fn scan_error(scanner: &mut Scanner<'_>, envelope: &mut Envelope) -> Result<Rang
     })
 }
 
-fn classify<'a>(
-    text: &'a [u8],
-    envelope: &Envelope,
-    defects: &mut Vec<Defect>,
-) -> Option<Message<'a>> {
-    let at = |range: &Range<usize>| &text[range.clone()];
-    if envelope.version.as_ref().map(at) != Some(b"\"2.0\"") {
+fn classify<'a>(envelope: &Envelope<'a>, defects: &mut Vec<Defect>) -> Option<Message<'a>> {
+    if envelope.version != Some(b"\"2.0\"") {
         defects.push(Defect::WrongVersion);
     }
     if envelope.duplicate {
         defects.push(Defect::DuplicateMember);
     }
-    let params = envelope.params.as_ref().map(at);
-    match (&envelope.method, &envelope.id) {
+    let params = envelope.params;
+    match (envelope.method, envelope.id) {
         (Some(method), id) => {
-            let Some(method) = at(method).strip_prefix(b"\"").and_then(|m| m.strip_suffix(b"\""))
+            let Some(method) = method.strip_prefix(b"\"").and_then(|m| m.strip_suffix(b"\""))
             else {
                 defects.push(Defect::InvalidEnvelope);
                 return None;
             };
             Some(match id {
-                Some(id) => Message::Request { id: at(id), method, params },
+                Some(id) => Message::Request { id, method, params },
                 None => Message::Notification { method, params },
             })
         }
         (None, Some(id)) => {
-            let id = read_id(at(id), defects);
-            Some(Message::Response { id, body: read_body(text, envelope, defects) })
+            let id = read_id(id, defects);
+            Some(Message::Response { id, body: read_body(envelope, defects) })
         }
         (None, None) => {
             defects.push(Defect::InvalidEnvelope);
             // An error without an id still tells why the server refused something.
             envelope.error.is_some().then(|| Message::Response {
                 id: Id::Other(b"null"),
-                body: read_body(text, envelope, defects),
+                body: read_body(envelope, defects),
             })
         }
     }
@@ -328,18 +356,16 @@ fn parse_u64(digits: &[u8]) -> Option<u64> {
     })
 }
 
-fn read_body<'a>(text: &'a [u8], envelope: &Envelope, defects: &mut Vec<Defect>) -> Body<'a> {
-    match (&envelope.result, &envelope.error) {
-        (Some(result), None) => {
-            let raw = &text[result.clone()];
+fn read_body<'a>(envelope: &Envelope<'a>, defects: &mut Vec<Defect>) -> Body<'a> {
+    match (envelope.result, envelope.error) {
+        (Some(raw), None) => {
             if !raw.starts_with(b"{") {
                 defects.push(Defect::InvalidResult);
             }
-            Body::Result { raw, kind: result_kind(text, envelope) }
+            Body::Result { raw, kind: result_kind(&envelope.marks) }
         }
-        (None, Some(error)) => {
-            let raw = &text[error.clone()];
-            let code = envelope.code.as_ref().and_then(|range| parse_code(&text[range.clone()]));
+        (None, Some(raw)) => {
+            let code = envelope.code.and_then(parse_code);
             if code.is_none() {
                 defects.push(Defect::InvalidError);
             }
@@ -352,10 +378,10 @@ fn read_body<'a>(text: &'a [u8], envelope: &Envelope, defects: &mut Vec<Defect>)
     }
 }
 
-fn result_kind(text: &[u8], envelope: &Envelope) -> ResultKind {
-    match envelope.result_type.as_ref().map(|range| &text[range.clone()]) {
+fn result_kind(marks: &Marks<'_>) -> ResultKind {
+    match marks.result_type {
         Some(b"\"input_required\"") => ResultKind::InputRequired,
-        None | Some(b"\"complete\"") if envelope.is_error => ResultKind::ToolError,
+        None | Some(b"\"complete\"") if marks.is_error => ResultKind::ToolError,
         None | Some(b"\"complete\"") => ResultKind::Complete,
         Some(_) => ResultKind::Unknown,
     }
@@ -453,6 +479,20 @@ mod tests {
         #[test]
         fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             let _ = read(&bytes);
+        }
+
+        #[test]
+        fn the_short_way_and_the_long_way_agree(at in 0_usize..80, put in any::<u8>(), cut in any::<bool>()) {
+            let text = br#"{"jsonrpc":"2.0","id":17,"result":{"a":["x",{}],"isError":true,"b":"\u00e9"}}"#;
+            let mut bytes = text.to_vec();
+            prop_assert!(read_usual(&bytes).is_some());
+            let at = at % bytes.len();
+            if cut { bytes.remove(at); } else { bytes[at] = put; }
+            if let Some(usual) = read_usual(&bytes) {
+                let any = read_any(&bytes);
+                prop_assert_eq!(any.message, Some(usual));
+                prop_assert_eq!(any.defects, []);
+            }
         }
     }
 }

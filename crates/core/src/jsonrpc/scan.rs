@@ -9,19 +9,20 @@ use std::ops::Range;
 /// Nesting beyond this is refused, as `serde_json` does.
 const DEEPEST: u32 = 127;
 
-/// Why bytes are not JSON, and where.
+/// Why bytes are not JSON. It does not say where: nobody asks, and a place would not fit the
+/// registers in which the scanner's functions return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// The text ended inside a value.
     Truncated,
     /// A byte that cannot stand there.
-    Unexpected(usize),
+    Unexpected,
     /// Nested too deeply.
     TooDeep,
     /// A string that is not UTF-8.
     NotUtf8,
     /// A number that no 64-bit float can hold.
-    NumberOutOfRange(usize),
+    NumberOutOfRange,
 }
 
 /// A position in the bytes of one JSON text.
@@ -49,11 +50,16 @@ impl<'a> Scanner<'a> {
         Err(Fault::Truncated)
     }
 
+    /// What has not been taken.
+    pub fn rest(&self) -> &'a [u8] {
+        &self.bytes[self.at..]
+    }
+
     /// Nothing but white space may follow.
     pub fn end(&mut self) -> Result<(), Fault> {
         match self.peek() {
             Err(Fault::Truncated) => Ok(()),
-            _ => Err(Fault::Unexpected(self.at)),
+            _ => Err(Fault::Unexpected),
         }
     }
 
@@ -81,33 +87,46 @@ impl<'a> Scanner<'a> {
                     self.at += 1;
                     return Ok(());
                 }
-                _ => return Err(Fault::Unexpected(self.at)),
+                _ => return Err(Fault::Unexpected),
             }
         }
     }
 
-    /// The same, and says where the object stands.
+    /// The same, and gives the object as written.
     #[inline]
     pub fn object(
         &mut self,
         visit: impl FnMut(&mut Self, &'a [u8]) -> Result<(), Fault>,
-    ) -> Result<Range<usize>, Fault> {
+    ) -> Result<&'a [u8], Fault> {
         self.peek()?;
         let start = self.at;
         self.members(visit)?;
-        Ok(start..self.at)
+        Ok(&self.bytes[start..self.at])
+    }
+
+    /// Takes one value of any kind, as written.
+    #[inline]
+    pub fn raw(&mut self) -> Result<&'a [u8], Fault> {
+        let range = self.value()?;
+        Ok(&self.bytes[range])
     }
 
     /// Takes one value of any kind and says where it stands.
     #[inline]
     pub fn value(&mut self) -> Result<Range<usize>, Fault> {
-        let first = self.peek()?;
+        self.peek()?;
         let start = self.at;
-        match first {
-            b'{' | b'[' => self.container()?,
-            _ => self.scalar(first)?,
-        }
+        self.skip()?;
         Ok(start..self.at)
+    }
+
+    /// Takes one value of any kind.
+    #[inline]
+    pub fn skip(&mut self) -> Result<(), Fault> {
+        match self.peek()? {
+            b'{' | b'[' => self.container(),
+            first => self.scalar(first),
+        }
     }
 
     /// Takes a whole object or array without recursion: one bit a level says which kind is open.
@@ -157,7 +176,7 @@ impl<'a> Scanner<'a> {
                             return Ok(());
                         }
                     }
-                    _ => return Err(Fault::Unexpected(self.at)),
+                    _ => return Err(Fault::Unexpected),
                 }
             }
         }
@@ -177,7 +196,7 @@ impl<'a> Scanner<'a> {
                 self.at += 1;
                 Ok(())
             }
-            Some(_) => Err(Fault::Unexpected(self.at)),
+            Some(_) => Err(Fault::Unexpected),
             None => Err(Fault::Truncated),
         }
     }
@@ -190,7 +209,7 @@ impl<'a> Scanner<'a> {
             b'f' => self.literal(b"false"),
             b'n' => self.literal(b"null"),
             b'-' | b'0'..=b'9' => self.number(),
-            _ => Err(Fault::Unexpected(self.at)),
+            _ => Err(Fault::Unexpected),
         }
     }
 
@@ -201,29 +220,45 @@ impl<'a> Scanner<'a> {
             return Ok(());
         }
         let same = rest.iter().zip(word).take_while(|(a, b)| a == b).count();
-        Err(if same == rest.len() { Fault::Truncated } else { Fault::Unexpected(self.at + same) })
+        Err(if same == rest.len() { Fault::Truncated } else { Fault::Unexpected })
     }
 
     /// Takes a string; gives what stands between the quotes, escapes included.
     #[inline]
     fn string(&mut self) -> Result<&'a [u8], Fault> {
         self.take(b'"')?;
+        let rest = &self.bytes[self.at..];
+        // Most strings are keys of at most eight bytes.
+        if let Some(word) = rest.first_chunk() {
+            let length = plain_in_word(*word);
+            if rest.get(length) == Some(&b'"') {
+                self.at += length + 1;
+                return Ok(&rest[..length]);
+            }
+        }
+        self.long_string()
+    }
+
+    /// The same, after its first quote.
+    #[inline(never)]
+    fn long_string(&mut self) -> Result<&'a [u8], Fault> {
         let start = self.at;
         loop {
-            let byte = *self.bytes.get(self.at).ok_or(Fault::Truncated)?;
-            match STRING_BYTE[byte as usize] {
-                StringByte::Plain => self.at += 1,
-                StringByte::Quote => {
+            self.at += plain_length(&self.bytes[self.at..]);
+            match self.bytes.get(self.at) {
+                Some(b'"') => {
                     let inside = &self.bytes[start..self.at];
                     self.at += 1;
                     return Ok(inside);
                 }
-                StringByte::Escape => self.escape()?,
-                StringByte::Control => return Err(Fault::Unexpected(self.at)),
+                Some(b'\\') => self.escape()?,
+                Some(_) => return Err(Fault::Unexpected),
+                None => return Err(Fault::Truncated),
             }
         }
     }
 
+    #[cold]
     fn escape(&mut self) -> Result<(), Fault> {
         self.at += 1;
         match self.bytes.get(self.at) {
@@ -232,23 +267,22 @@ impl<'a> Scanner<'a> {
                 Ok(())
             }
             Some(b'u') => self.unicode_escape(),
-            Some(_) => Err(Fault::Unexpected(self.at)),
+            Some(_) => Err(Fault::Unexpected),
             None => Err(Fault::Truncated),
         }
     }
 
     /// `\uXXXX`, and its second half where the first is a high surrogate: a lone one is no text.
     fn unicode_escape(&mut self) -> Result<(), Fault> {
-        let start = self.at;
         match self.four_hex()? {
             0xd800..=0xdbff => {
                 self.take(b'\\')?;
                 match self.four_hex()? {
                     0xdc00..=0xdfff => Ok(()),
-                    _ => Err(Fault::Unexpected(start)),
+                    _ => Err(Fault::Unexpected),
                 }
             }
-            0xdc00..=0xdfff => Err(Fault::Unexpected(start)),
+            0xdc00..=0xdfff => Err(Fault::Unexpected),
             _ => Ok(()),
         }
     }
@@ -258,7 +292,7 @@ impl<'a> Scanner<'a> {
         let mut unit = 0;
         for _ in 0..4 {
             let byte = *self.bytes.get(self.at).ok_or(Fault::Truncated)?;
-            let digit = (byte as char).to_digit(16).ok_or(Fault::Unexpected(self.at))?;
+            let digit = (byte as char).to_digit(16).ok_or(Fault::Unexpected)?;
             unit = unit << 4 | digit;
             self.at += 1;
         }
@@ -273,7 +307,7 @@ impl<'a> Scanner<'a> {
         match self.bytes.get(self.at) {
             Some(b'0') => self.at += 1,
             Some(b'1'..=b'9') => self.digits(),
-            Some(_) => return Err(Fault::Unexpected(self.at)),
+            Some(_) => return Err(Fault::Unexpected),
             None => return Err(Fault::Truncated),
         }
         if self.bytes.get(self.at) == Some(&b'.') {
@@ -299,7 +333,7 @@ impl<'a> Scanner<'a> {
             .ok()
             .and_then(|text| text.parse::<f64>().ok())
             .is_some_and(f64::is_finite);
-        if finite { Ok(()) } else { Err(Fault::NumberOutOfRange(start)) }
+        if finite { Ok(()) } else { Err(Fault::NumberOutOfRange) }
     }
 
     fn digits(&mut self) {
@@ -314,7 +348,7 @@ impl<'a> Scanner<'a> {
                 self.digits();
                 Ok(())
             }
-            Some(_) => Err(Fault::Unexpected(self.at)),
+            Some(_) => Err(Fault::Unexpected),
             None => Err(Fault::Truncated),
         }
     }
@@ -325,25 +359,52 @@ pub fn check_utf8(bytes: &[u8]) -> Result<(), Fault> {
     std::str::from_utf8(bytes).map(drop).map_err(|_| Fault::NotUtf8)
 }
 
-#[derive(Clone, Copy)]
-enum StringByte {
-    Plain,
-    Quote,
-    Escape,
-    Control,
+/// How many bytes stand before the first that is special in a string: a quote, a backslash or a
+/// control character. Many at a time, because most of what is read is text in strings.
+fn plain_length(bytes: &[u8]) -> usize {
+    let mut rest = bytes;
+    while let Some((block, after)) = rest.split_first_chunk()
+        && is_plain_block(block)
+    {
+        rest = after;
+    }
+    while let Some((word, after)) = rest.split_first_chunk() {
+        let plain = plain_in_word(*word);
+        if plain < 8 {
+            return bytes.len() - rest.len() + plain;
+        }
+        rest = after;
+    }
+    let plain = rest.iter().take_while(|byte| !matches!(byte, b'"' | b'\\' | 0..0x20));
+    bytes.len() - rest.len() + plain.count()
 }
 
-static STRING_BYTE: [StringByte; 256] = {
-    let mut table = [StringByte::Plain; 256];
-    let mut byte = 0;
-    while byte < 0x20 {
-        table[byte] = StringByte::Control;
-        byte += 1;
+/// Whether none of the bytes is special. Without a branch, so that it becomes vector code.
+#[inline]
+fn is_plain_block(block: &[u8; 16]) -> bool {
+    let special =
+        |byte: &u8| u8::from(*byte < 0x20) | u8::from(*byte == b'"') | u8::from(*byte == b'\\');
+    block.iter().map(special).fold(0, |any, one| any | one) == 0
+}
+
+/// How many of eight bytes stand before the first that is special.
+///
+/// `x - n` of a byte borrows, and so sets its top bit, when `x < n`; `!x` takes out those that had
+/// it set before. A borrow spreads only upwards from a byte that is marked itself, so the lowest
+/// mark is true. "Equal to c" is "less than 1 after xor with c".
+#[inline]
+const fn plain_in_word(bytes: [u8; 8]) -> usize {
+    const ONES: u64 = u64::MAX / 255;
+    const fn less_than(word: u64, bound: u8) -> u64 {
+        word.wrapping_sub(ONES * bound as u64) & !word
     }
-    table[b'"' as usize] = StringByte::Quote;
-    table[b'\\' as usize] = StringByte::Escape;
-    table
-};
+    let word = u64::from_le_bytes(bytes);
+    let quotes = less_than(word ^ (ONES * b'"' as u64), 1);
+    let backslashes = less_than(word ^ (ONES * b'\\' as u64), 1);
+    let controls = less_than(word, 0x20);
+    let marks = (quotes | backslashes | controls) & (ONES * 0x80);
+    marks.trailing_zeros() as usize / 8
+}
 
 #[cfg(test)]
 mod tests {
@@ -429,6 +490,19 @@ mod tests {
                     .prop_map(|map| serde_json::Value::Object(map.into_iter().collect())),
             ]
         })
+    }
+
+    #[test]
+    fn the_first_special_byte_is_found_wherever_it_stands() {
+        for special in [b'"', b'\\', 0, b'\n', 0x1f] {
+            for at in 0..40 {
+                let mut bytes = vec![b'!'; 40];
+                bytes[at] = special;
+                bytes[39] = b'"';
+                assert_eq!(plain_length(&bytes), at, "{special} at {at}");
+            }
+        }
+        assert_eq!(plain_length(" !#[]~\u{7f}\u{80}\u{a2}\u{dc}\u{1f600}".as_bytes()), 17);
     }
 
     proptest! {

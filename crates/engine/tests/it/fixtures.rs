@@ -1,6 +1,6 @@
 //! Servers for the tests: the Python mocks over stdio, and whatever listens on a port.
 
-use std::{net::TcpListener, path::PathBuf};
+use std::{collections::BTreeMap, net::TcpListener, path::PathBuf};
 
 use mcp_loadtest::Server;
 use mcp_loadtest_core::server::{ServerBuilder, Started};
@@ -33,9 +33,12 @@ pub(crate) fn mock(name: &str) -> ServerBuilder<Started> {
 
 /// A mock that is written in the test itself, on the helpers of the others.
 pub(crate) fn inline_mock(text: &str) -> ServerBuilder<Started> {
+    Server::stdio("python3").args(inline(text))
+}
+
+fn inline(text: &str) -> [String; 2] {
     let fixtures = root().join("tests/fixtures");
-    let text = format!("import sys; sys.path.insert(0, {fixtures:?})\n{text}");
-    Server::stdio("python3").args(["-c".to_owned(), text])
+    ["-c".to_owned(), format!("import sys; sys.path.insert(0, {fixtures:?})\n{text}")]
 }
 
 /// A server that listens on a port and is gone when this is dropped.
@@ -44,12 +47,21 @@ pub(crate) struct Listening {
     _process: ServerProcess,
 }
 
-/// Starts `mock-http-server`, which chooses its port and tells its address.
+/// Starts `mock-http-server`.
 pub(crate) async fn http_mock(env: &[(&str, &str)]) -> Listening {
+    let env = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    announced(vec![script("mock-http-server")], env.collect()).await
+}
+
+/// Starts a mock for HTTP that is written in the test itself.
+pub(crate) async fn inline_http_mock(text: &str) -> Listening {
+    announced(inline(text).into(), BTreeMap::new()).await
+}
+
+/// Starts a mock that chooses its port and tells its address.
+async fn announced(args: Vec<String>, env: BTreeMap<String, String>) -> Listening {
     let mut launch = Launch::new("python3");
-    launch.args = vec![script("mock-http-server")];
-    launch.env =
-        env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    (launch.args, launch.env) = (args, env);
     let mut process = ServerProcess::spawn(&launch).expect("the mock starts");
     let stdout = process.take_stdout().expect("nobody took it");
     let line = timeout(DEADLINE, BufReader::new(stdout).lines().next_line()).await;

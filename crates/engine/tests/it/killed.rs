@@ -121,7 +121,9 @@ async fn wait_for_the_moment(dir: &Path, round: u64) {
         })
         .await;
     }
-    sleep(Duration::from_millis(dice.below(800))).await;
+    // Early moments are the more delicate ones, and come more often.
+    let latest = dice.below(800) + 1;
+    sleep(Duration::from_millis(dice.below(latest))).await;
 }
 
 fn run_dir(dir: &Path) -> Option<PathBuf> {

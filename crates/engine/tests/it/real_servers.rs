@@ -97,10 +97,9 @@ async fn python_passes_over_stdio_in_both_eras() {
     assert_passes(&legacy, Era::Legacy);
 }
 
-/// Calls of several threads share one session: the thread that is done first must not end it for
-/// the others.
+/// Calls of several threads share one session; this SDK finds the caller of a reply by its id.
 #[tokio::test]
-async fn threads_that_end_at_different_times_share_a_session() {
+async fn python_1_30_answers_several_threads_in_one_session() {
     let server = python_echo_http("1.30.0").await;
     let call = |ms: u64| mcp_loadtest::ToolCall::new("slow_async").args(json!({ "ms": ms }));
     let scenario = Scenario::sustained().concurrent(16).duration(Duration::from_secs(1));

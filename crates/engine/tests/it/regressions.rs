@@ -7,7 +7,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::{
-    fixtures::{http_mock, inline_mock},
+    fixtures::{http_mock, inline_http_mock, inline_mock, mock},
     processes::{MARK, marked, unique_mark, until},
 };
 
@@ -38,6 +38,21 @@ serve(slow_then_wedged)
     assert_eq!(report.deadlock_count, 1);
     let found = report.finding("deadlock").expect("a deadlock");
     assert!(found.message.contains("wedged"), "{found:#?}");
+}
+
+/// Calls that are released together and answered one at a time looked like lazy initialisation: the
+/// last of 20 takes 20 times as long as one that is alone.
+#[tokio::test]
+async fn a_server_that_takes_one_call_at_a_time_is_not_lazy() {
+    let server = mock("mock-slow").env("MOCK_DELAY_S", "0.1");
+    let probe = Scenario::deadlock_probe().concurrent(20).hang_threshold(Duration::from_secs(30));
+    let report = Run::new(server, probe.tool("echo")).execute().await.expect("it runs");
+    assert!(
+        report.tools[0].first_call >= Some(Duration::from_secs(2)),
+        "{:?}",
+        report.tools[0].first_call
+    );
+    assert_eq!(report.verdict, Verdict::Pass, "{:#?}", report.findings);
 }
 
 /// A start that failed was noted and nowhere told: the run passed on the starts that were left.
@@ -124,6 +139,43 @@ async fn threads_that_share_a_session_do_not_share_ids() {
     assert_eq!(workers, [Some(0), Some(1)].into());
     let ids: BTreeSet<_> = requests.iter().map(|line| line["request_id"].as_u64()).collect();
     assert_eq!(ids.len(), requests.len(), "an id came twice");
+}
+
+/// The thread that was done first ended the HTTP session that the others still used.
+#[tokio::test]
+async fn a_thread_that_is_done_does_not_end_the_session_of_the_others() {
+    // The first thread has the ids below 2^32; its calls are the last to end.
+    let listening = inline_http_mock(
+        "
+import threading, time
+from _common import answer, echo, err
+from _http import Handler, serve_http
+ended = threading.Event()
+def echo_unless_ended(request):
+    if request['id'] < 2**32:
+        time.sleep(1)
+    return err(request, -32000, 'the session has ended') if ended.is_set() else echo(request)
+class Shared(Handler):
+    def do_POST(self):
+        message = self.read_message()
+        reply = answer(message, echo_unless_ended)
+        headers = {'Mcp-Session-Id': 'one'} if message.get('method') == 'initialize' else {}
+        self.reply(202 if reply is None else 200, reply, headers)
+    def do_DELETE(self):
+        ended.set()
+        self.reply(200)
+    def do_GET(self):
+        self.reply(405)
+serve_http(Shared, '/mcp')
+",
+    )
+    .await;
+    let load =
+        Scenario::sustained().concurrent(2).duration(Duration::from_millis(300)).tool("echo");
+    let server = Server::http(&listening.url).protocol(Revision::V2025_11_25);
+    let report = Run::new(server, load).with_threads(2).execute().await.expect("it runs");
+    assert!(report.passed() && report.errors.total == 0, "{:#?}", report.findings);
+    assert!(report.latency.max >= Duration::from_millis(999), "the first thread called nothing");
 }
 
 /// Over HTTP, callers went on as fast as calls could fail: tens of thousands of errors a second, and
