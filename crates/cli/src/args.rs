@@ -24,7 +24,7 @@ Examples:
   mcp-loadtest run --url http://127.0.0.1:3000/mcp --concurrent 50 --duration 30s --tool echo
   mcp-loadtest run --config bench.toml
 
-Exit codes: 0 pass, 1 a gate failed or a bug was found, 2 bad usage or configuration or the server
+Exit codes: 0 pass (warnings may stand), 1 a gate failed or a bug was found, 2 bad usage or configuration or the server
 could not be started or reached, 130 interrupted.",
     after_long_help = "\
 Examples:
@@ -35,7 +35,7 @@ Examples:
   mcp-loadtest run --config bench.toml
 
 Exit codes:
-  0    everything asked for was done and nothing was found wrong
+  0    everything asked for was done; no gate failed and no bug was found (warnings may stand)
   1    a gate failed or a bug was found
   2    bad usage or configuration, or the server could not be started or reached
   130  interrupted; what had been measured was written"

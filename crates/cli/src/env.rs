@@ -26,17 +26,19 @@ pub struct Stream {
     write: Box<dyn Write + Send>,
     is_terminal: bool,
     color: bool,
+    failed: Option<io::Error>,
 }
 
 impl Stream {
     fn print(&mut self, text: &str) {
-        // A reader that went away (`| head`) is no reason to fail.
-        let _ = if self.color {
+        let written = if self.color {
             self.write.write_all(text.as_bytes())
         } else {
             StripStream::new(&mut *self.write).write_all(text.as_bytes())
         };
-        let _ = self.write.flush();
+        if let Err(error) = written.and_then(|()| self.write.flush()) {
+            self.failed.get_or_insert(error);
+        }
     }
 }
 
@@ -71,11 +73,13 @@ impl Env {
                 is_terminal: io::stdout().is_terminal(),
                 write: Box::new(io::stdout()),
                 color: false,
+                failed: None,
             },
             stderr: Stream {
                 is_terminal: io::stderr().is_terminal(),
                 write: Box::new(io::stderr()),
                 color: false,
+                failed: None,
             },
         }
     }
@@ -94,8 +98,8 @@ impl Env {
             var: Box::new(|_| None),
             cwd,
             program,
-            stdout: Stream { write: stdout, is_terminal: false, color: false },
-            stderr: Stream { write: stderr, is_terminal: false, color: false },
+            stdout: Stream { write: stdout, is_terminal: false, color: false, failed: None },
+            stderr: Stream { write: stderr, is_terminal: false, color: false, failed: None },
         }
     }
 
@@ -123,6 +127,12 @@ impl Env {
     /// Prints talk.
     pub fn err(&mut self, text: &str) {
         self.stderr.print(text);
+    }
+
+    /// Why what was printed did not arrive. A reader that went away (`| head`) is no reason to fail.
+    pub fn write_error(&self) -> Option<String> {
+        let error = self.stdout.failed.as_ref()?;
+        (error.kind() != io::ErrorKind::BrokenPipe).then(|| error.to_string())
     }
 
     /// Whether somebody looks at stderr.

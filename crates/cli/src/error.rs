@@ -8,6 +8,7 @@ use mcp_loadtest_core::{
     clients::ClientConfigError,
     config::ConfigError,
     display::{visible, visible_lines},
+    exit::Exit,
     hint::Hint,
 };
 use mcp_loadtest_wire::session::OpenError;
@@ -15,7 +16,7 @@ use thiserror::Error;
 
 use crate::env::Env;
 
-/// Why a command could not be carried out. All of them exit with 2.
+/// Why a command could not be carried out.
 #[derive(Debug, Error)]
 pub(crate) enum CliError {
     /// The run could not be carried out.
@@ -64,6 +65,14 @@ impl CliError {
             Self::Client(error) => error.hint(),
             Self::Usage { hint, .. } => Some(hint.clone()),
             Self::Read { .. } | Self::System(_) => None,
+        }
+    }
+
+    /// How the command ends.
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Self::Run(RunError::Interrupted) => Exit::Interrupted,
+            _ => Exit::Usage,
         }
     }
 

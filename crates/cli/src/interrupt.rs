@@ -2,12 +2,12 @@
 
 use mcp_loadtest::Stop;
 
-/// Waits for signals for as long as the command runs.
+/// Gives the stop signal at the first signal and returns at the second: then nothing is waited for
+/// any more, and the guard process sweeps up behind us.
 pub(crate) async fn listen(stop: Stop) {
     signal().await;
     stop.stop();
     signal().await;
-    give_up();
 }
 
 #[cfg(unix)]
@@ -30,12 +30,3 @@ async fn signal() {
         std::future::pending::<()>().await;
     }
 }
-
-/// The guard process sweeps up behind us.
-#[cfg(unix)]
-fn give_up() {
-    let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
-}
-
-#[cfg(not(unix))]
-fn give_up() {}

@@ -26,12 +26,20 @@ pub fn run(mut env: Env) -> Exit {
         Err(error) => return usage(&mut env, &error),
     };
     env.set_color(cli.color);
-    match commands::run(cli, &mut env) {
+    let exit = match commands::run(cli, &mut env) {
         Ok(exit) => exit,
         Err(error) => {
             error.print(&mut env);
+            error.exit()
+        }
+    };
+    match env.write_error() {
+        // A result that nobody could read is no result.
+        Some(error) => {
+            env.err(&format!("error: cannot write to stdout: {error}\n"));
             Exit::Usage
         }
+        None => exit,
     }
 }
 

@@ -67,24 +67,30 @@ impl Load {
             tokio::select! {
                 outcome = run.execute() => outcome,
                 () = line.follow(progress) => unreachable!("the line follows for ever"),
-                () = interrupt::listen(stop) => unreachable!("signals are waited for, for ever"),
+                () = interrupt::listen(stop) => Err(RunError::Interrupted),
             }
         })?;
         Ok(outcome?)
     }
 
     fn show(&self, report: &Report, env: &mut Env) {
-        let run_dir = report.trace_path.parent().filter(|path| !path.as_os_str().is_empty());
-        let run_dir = run_dir.map_or_else(|| self.output_dir.clone(), Path::to_path_buf);
         if self.show.json {
-            show_json(report, Some(&run_dir), env);
+            show_json(report, report.run_dir.as_deref(), env);
             return;
         }
-        if self.config.output.formats.contains(&Format::Terminal) {
+        let formats = &self.config.output.formats;
+        if formats.contains(&Format::Terminal) {
             show_terminal(report, env);
+        } else {
+            env.out(&format!("{}\n", report.verdict.name()));
         }
-        env.out(&format!("\nReport: {}\n", run_dir.join("report.md").display()));
-        env.out(&format!("Everything: {}\n", run_dir.display()));
+        if let Some(dir) = &report.run_dir {
+            env.out("\n");
+            if formats.contains(&Format::Markdown) {
+                env.out(&format!("Report: {}\n", dir.join("report.md").display()));
+            }
+            env.out(&format!("Everything: {}\n", dir.display()));
+        }
     }
 }
 

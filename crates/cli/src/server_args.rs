@@ -9,7 +9,7 @@ use mcp_loadtest_core::{
     config::{Config, ServerConfig, ServerSource},
     display::visible,
     server::{InheritEnv, ProtocolChoice},
-    units::parse_duration,
+    units::{Size, parse_duration},
 };
 
 use crate::{env::Env, error::CliError};
@@ -55,9 +55,12 @@ pub(crate) struct ServerArgs {
     /// How long the server may take to start [default: 30s].
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub(crate) startup_timeout: Option<std::time::Duration>,
-    /// How long the server may take to end [default: 5s].
+    /// How long the server may take to end; after two fifths of it SIGTERM is sent [default: 5s].
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub(crate) shutdown_timeout: Option<std::time::Duration>,
+    /// The longest message that is taken from the server [default: 16MiB].
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub(crate) max_message: Option<Size>,
     /// Also show the server's stderr as it comes.
     #[arg(long)]
     pub(crate) tee_stderr: bool,
@@ -67,6 +70,14 @@ pub(crate) struct ServerArgs {
 pub(crate) fn parse_time(text: &str) -> Result<std::time::Duration, String> {
     use mcp_loadtest_core::hint::Hint as _;
     parse_duration(text).map_err(|error| format!("{error}; {}", error.hint().unwrap_or_default()))
+}
+
+/// The same for a duration that must not be zero.
+pub(crate) fn parse_some_time(text: &str) -> Result<std::time::Duration, String> {
+    match parse_time(text)? {
+        time if time.is_zero() => Err("must be longer than 0s".into()),
+        time => Ok(time),
+    }
 }
 
 fn parse_protocol(text: &str) -> Result<ProtocolChoice, String> {
@@ -82,6 +93,7 @@ impl ServerArgs {
             let kept = std::mem::take(config);
             config.startup_timeout = kept.startup_timeout;
             config.shutdown_timeout = kept.shutdown_timeout;
+            config.max_message = kept.max_message;
             config.protocol = kept.protocol;
         }
         if let Some(line) = &self.server {
@@ -107,6 +119,7 @@ impl ServerArgs {
         config.protocol = self.protocol.or(config.protocol);
         config.startup_timeout = self.startup_timeout.or(config.startup_timeout);
         config.shutdown_timeout = self.shutdown_timeout.or(config.shutdown_timeout);
+        config.max_message = self.max_message.or(config.max_message);
         Ok(())
     }
 
@@ -192,6 +205,11 @@ fn named_servers(file: Option<&Path>, env: &Env) -> Result<Vec<NamedServer>, Cli
     Ok(servers)
 }
 
+fn parse_size(text: &str) -> Result<Size, String> {
+    use mcp_loadtest_core::hint::Hint as _;
+    text.parse::<Size>().map_err(|error| format!("{error}; {}", error.hint().unwrap_or_default()))
+}
+
 fn split_words(line: &str) -> Result<Vec<String>, CliError> {
     let words = shlex::split(line).filter(|words| !words.is_empty());
     words.ok_or_else(|| {
@@ -213,7 +231,7 @@ fn split_pair(
             Ok((name.trim().to_owned(), value.trim().to_owned()))
         }
         _ => Err(CliError::usage(
-            format!("{flag} `{text}` has no `{separator}`"),
+            format!("{flag} `{text}` is not a name, `{separator}` and a value"),
             format!("write it like {flag} \"{example}\""),
         )),
     }

@@ -182,6 +182,12 @@ impl Event<'_> {
 pub mod note {
     /// A frame from the server was not what the protocol asks for.
     pub const FRAME_DEFECT: &str = "frame_defect";
+    /// A frame was longer than we take. The server is not to blame for that.
+    pub const FRAME_TOO_LARGE: &str = "frame_too_large";
+    /// A call that the run makes, with its arguments.
+    pub const PLANNED_CALL: &str = "planned_call";
+    /// The same, with arguments that we made up.
+    pub const MADE_UP_CALL: &str = "made_up_call";
     /// The server process ended on its own.
     pub const SERVER_EXIT: &str = "server_exit";
     /// A reply came after its call had been given up.

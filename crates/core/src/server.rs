@@ -12,7 +12,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::as_text;
+use crate::units::{Size, as_text};
 
 pub use builder::{Reached, ServerBuilder, Started};
 pub use choices::{InheritEnv, ProtocolChoice};
@@ -48,6 +48,9 @@ pub struct Server {
     /// How long to wait for the program to end by itself before it is killed.
     #[serde(with = "as_text", default = "shutdown_timeout")]
     pub shutdown_timeout: Duration,
+    /// The longest message that is taken from the server.
+    #[serde(default = "max_message")]
+    pub max_message: Size,
     /// Which revision of MCP to speak.
     #[serde(default)]
     pub protocol: ProtocolChoice,
@@ -58,6 +61,13 @@ pub struct Server {
 
 fn startup_timeout() -> Duration {
     STARTUP_TIMEOUT
+}
+
+/// The longest message that is taken from a server, unless something else is said.
+pub const MAX_MESSAGE: Size = Size(16 << 20);
+
+fn max_message() -> Size {
+    MAX_MESSAGE
 }
 
 fn shutdown_timeout() -> Duration {

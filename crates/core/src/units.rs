@@ -74,6 +74,56 @@ pub fn parse_size(text: &str) -> Result<u64, UnitError> {
     parse_sum("size", text, SIZE_UNITS)
 }
 
+/// A size in bytes, written with units: `10KB`, `16MiB`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size(pub u64);
+
+impl std::str::FromStr for Size {
+    type Err = UnitError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        parse_size(text).map(Self)
+    }
+}
+
+impl std::fmt::Display for Size {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (value, unit) = match self.0 {
+            bytes if bytes > 0 && bytes % (1 << 20) == 0 => (bytes >> 20, "MiB"),
+            bytes if bytes > 0 && bytes % (1 << 10) == 0 => (bytes >> 10, "KiB"),
+            bytes => (bytes, "B"),
+        };
+        write!(f, "{value}{unit}")
+    }
+}
+
+impl serde::Serialize for Size {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Size {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+impl schemars::JsonSchema for Size {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Size".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": "string",
+            "pattern": r"^\s*(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)\s*(B|KB|MB|GB|KiB|MiB|GiB)\s*)+)\s*$",
+            "examples": ["16MiB", "10KB"]
+        })
+    }
+}
+
 /// Sums up a run of `number unit` pairs. A lone `0` needs no unit.
 fn parse_sum(what: &'static str, text: &str, units: &[(&str, f64)]) -> Result<u64, UnitError> {
     let trimmed = text.trim();
@@ -221,6 +271,9 @@ mod tests {
         }
         assert_eq!(parse_size("10KB"), Ok(10_000));
         assert_eq!(parse_size("16MiB"), Ok(16 << 20));
+        for bytes in [0, 7, 2_048, 16 << 20] {
+            assert_eq!(Size(bytes).to_string().parse(), Ok(Size(bytes)));
+        }
     }
 
     #[test]

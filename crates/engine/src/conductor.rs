@@ -1,8 +1,9 @@
 //! Carries a run out, from the first byte to the report.
 
-use std::{rc::Rc, time::Duration};
+use std::{path::PathBuf, rc::Rc, time::Duration};
 
 use mcp_loadtest_core::{
+    display::visible,
     event::{Event, note},
     mcp::Revision,
     report::{RunInfo, ServerInfo},
@@ -28,8 +29,6 @@ use crate::{
 pub(crate) const RUN_STARTED: &str = "run_started";
 /// Name of the note that says who was tested.
 pub(crate) const SERVER_INFO: &str = "server_info";
-/// Name of the note that says which calls are made.
-pub(crate) const PLANNED_CALL: &str = "planned_call";
 /// Name of the note that closes a trace.
 pub(crate) const RUN_FINISHED: &str = "run_finished";
 
@@ -53,12 +52,20 @@ pub(crate) fn conduct(blueprint: Blueprint, identity: &Identity) -> Result<Condu
     on_local_runtime(async {
         let context = Context::new(blueprint, Revision::NEWEST_LEGACY, 0);
         let context = started(context, identity);
-        let recorder = context.recorder.clone();
+        let (recorder, clock) = (context.recorder.clone(), context.blueprint.clock);
         let running = perform(context);
-        tokio::select! {
+        let conducted = tokio::select! {
             conducted = running => conducted,
             () = recorder.keep_flushing() => Err(RunError::Internal("the recorder ended".into())),
+        };
+        if let Err(error) = &conducted {
+            // The directory of the run then says why there is no report.
+            let interrupted = matches!(error, RunError::Interrupted);
+            let name = if interrupted { note::INTERRUPTED } else { note::ABORTED };
+            recorder.emit(&Event::note(clock.now(), name, error.to_string()));
+            recorder.finish();
         }
+        conducted
     })?
 }
 
@@ -73,23 +80,14 @@ fn started(context: Context, identity: &Identity) -> Context {
     context
 }
 
-async fn perform(mut context: Context) -> Result<Conducted, RunError> {
-    context.revision = revision(&context).await?;
-    let context = Rc::new(context);
-    let (session, hello) = context.open(0).await?;
-    let listing = list_tools(&context, &session).await?;
-    let server_info = server_info(&context.blueprint.server, &hello, &listing);
-    context.note(SERVER_INFO, serde_json::to_string(&server_info).unwrap_or_default());
-    let plan = match Plan::make(&context.blueprint.scenario, &listing.tools) {
-        Ok(plan) => plan,
-        Err(error) => {
-            context.close(session).await;
-            return Err(error);
-        }
+async fn perform(context: Context) -> Result<Conducted, RunError> {
+    let stop = context.stop().clone();
+    let (stage, server_info) = tokio::select! {
+        staged = set_up(context) => staged?,
+        () = stop.stopped() => return Err(RunError::Interrupted),
     };
-    note_plan(&context, &plan);
+    let context = stage.context.clone();
     let entry = scenario::entry(context.blueprint.scenario.kind.name());
-    let stage = Stage { context: context.clone(), session, plan };
     let driven = tokio::select! {
         driven = (entry.drive)(stage) => driven?,
         () = keep_sampling(&context) => Vec::new(),
@@ -105,10 +103,30 @@ async fn perform(mut context: Context) -> Result<Conducted, RunError> {
     Ok(Conducted { tally, server_info, duration })
 }
 
+/// From nothing to an open session whose calls are known.
+async fn set_up(mut context: Context) -> Result<(Stage, ServerInfo), RunError> {
+    context.revision = revision(&context).await?;
+    let context = Rc::new(context);
+    let (session, hello) = context.open(0).await?;
+    let listing = list_tools(&context, &session).await?;
+    let server_info = server_info(&context.blueprint.server, &hello, &listing);
+    context.note(SERVER_INFO, serde_json::to_string(&server_info).unwrap_or_default());
+    match Plan::make(&context.blueprint.scenario, &listing.tools) {
+        Ok(plan) => {
+            note_plan(&context, &plan);
+            Ok((Stage { context, session, plan }, server_info))
+        }
+        Err(error) => {
+            context.close(session).await;
+            Err(error)
+        }
+    }
+}
+
 fn note_plan(context: &Context, plan: &Plan) {
     for call in &plan.calls {
-        let made_up = if call.generated { " (generated from its schema)" } else { "" };
-        context.note(PLANNED_CALL, format!("{} {}{made_up}", call.tool, call.arguments));
+        let name = if call.generated { note::MADE_UP_CALL } else { note::PLANNED_CALL };
+        context.note(name, visible(&format!("{} {}", call.tool, call.arguments), 300));
     }
 }
 
@@ -131,10 +149,7 @@ pub(crate) async fn choose_revision(
 async fn list_tools(context: &Context, session: &Session) -> Result<ToolListing, RunError> {
     let limit = context.blueprint.server.startup_timeout;
     let listed = session.list_tools(limit).await;
-    listed.map_err(|reply| {
-        context.note(note::ABORTED, format!("tools/list failed: {}", reply.message));
-        RunError::ToolsList(reply.message)
-    })
+    listed.map_err(|reply| RunError::ToolsList(reply.message))
 }
 
 /// Who was tested, as far as it told.
@@ -155,7 +170,8 @@ pub(crate) fn run_info(
     blueprint: &Blueprint,
     identity: &Identity,
     conducted: &Conducted,
-    trace_path: std::path::PathBuf,
+    trace_path: PathBuf,
+    run_dir: Option<PathBuf>,
 ) -> RunInfo {
     RunInfo {
         run_id: identity.run_id.clone(),
@@ -165,5 +181,6 @@ pub(crate) fn run_info(
         thresholds: blueprint.thresholds.clone(),
         server_info: conducted.server_info.clone(),
         trace_path,
+        run_dir,
     }
 }

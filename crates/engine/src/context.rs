@@ -111,6 +111,8 @@ impl Context {
             startup_timeout: self.blueprint.server.startup_timeout,
             shutdown_timeout: self.blueprint.server.shutdown_timeout,
             strictness: self.blueprint.strictness,
+            message_limit: usize::try_from(self.blueprint.server.max_message.0)
+                .unwrap_or(usize::MAX),
             stderr_log: self.blueprint.stderr_log.clone(),
             stdout_log: self.blueprint.stdout_log.clone(),
             shortest_deadline: deadlines.hang.min(deadlines.timeout),

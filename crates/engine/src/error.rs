@@ -26,8 +26,11 @@ pub enum RunError {
         known: Vec<String>,
     },
     /// There is nothing to call.
-    #[error("no tool was named, and the server has none that can be called unasked")]
-    NoTool,
+    #[error("{}", if *.listed == 0 { "the server offers no tools" } else { "no tool was named, and the server has none that surely only reads" })]
+    NoTool {
+        /// How many tools it lists.
+        listed: usize,
+    },
     /// No arguments could be made up for a tool.
     #[error("no arguments could be made up for `{tool}`: {why}")]
     Arguments {
@@ -36,6 +39,9 @@ pub enum RunError {
         /// Why.
         why: String,
     },
+    /// Stopped before the first call.
+    #[error("interrupted before the first call")]
+    Interrupted,
     /// The configuration cannot be run.
     #[error("{0}")]
     Config(#[from] ConfigError),
@@ -52,6 +58,18 @@ pub enum RunError {
     Internal(String),
 }
 
+impl RunError {
+    /// Whether nothing happened that anybody could want to look at.
+    pub(crate) fn leaves_nothing(&self) -> bool {
+        match self {
+            Self::Open(OpenError::Handshake { .. } | OpenError::Revision(_)) => false,
+            Self::Open(_) | Self::UnknownTool { .. } | Self::NoTool { .. } => true,
+            Self::Arguments { .. } | Self::Config(_) => true,
+            _ => false,
+        }
+    }
+}
+
 impl Hint for RunError {
     fn hint(&self) -> Option<String> {
         match self {
@@ -64,9 +82,8 @@ impl Hint for RunError {
                     None => format!("it has {}", known.join(", ")),
                 })
             }
-            Self::NoTool => {
-                Some("name one with `--tool`, or allow any with `--allow-destructive`".into())
-            }
+            Self::NoTool { listed: 0 } | Self::Interrupted => None,
+            Self::NoTool { .. } => Some("name one with `--tool`".into()),
             Self::Arguments { .. } => Some("give them with `--args '{…}'`".into()),
             Self::Config(error) => error.hint(),
             Self::Output { .. } => Some("choose another directory with `--output-dir`".into()),

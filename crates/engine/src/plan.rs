@@ -78,7 +78,7 @@ pub(crate) fn danger_of(tool: &Tool) -> Danger {
 /// The first tool that may be called unasked.
 fn safest(tools: &[Tool]) -> Result<&Tool, RunError> {
     let safe = tools.iter().find(|tool| danger_of(tool).may_be_called_unasked());
-    safe.ok_or(RunError::NoTool)
+    safe.ok_or(RunError::NoTool { listed: tools.len() })
 }
 
 fn planned(call: &ToolCall, tools: &[Tool], dice: &mut Dice) -> Result<PlannedCall, RunError> {

@@ -98,6 +98,9 @@ pub struct ProbeReport {
     pub passed: bool,
 }
 
+/// How long a probe may take to end once it was told to.
+const AFTER_STOP: Duration = Duration::from_secs(2);
+
 /// A quick look at a server.
 #[derive(Debug, Clone)]
 pub struct Probe {
@@ -176,7 +179,14 @@ impl Probe {
         std::thread::Builder::new()
             .name("probe".into())
             .spawn(move || {
-                let result = on_local_runtime(self.execute_here()).and_then(|result| result);
+                let stop = self.stop.clone();
+                let result = on_local_runtime(async {
+                    tokio::select! {
+                        result = self.execute_here() => result,
+                        () = given_up(&stop) => Err(RunError::Interrupted),
+                    }
+                });
+                let result = result.and_then(|result| result);
                 let _ = tell.send(result);
             })
             .map_err(|error| RunError::Internal(error.to_string()))?;
@@ -189,6 +199,7 @@ impl Probe {
         let recorder = Rc::new(Recorder::new(None, Default::default()));
         let options = Options {
             startup_timeout: self.server.startup_timeout,
+            message_limit: usize::try_from(self.server.max_message.0).unwrap_or(usize::MAX),
             shutdown_timeout: self.server.shutdown_timeout,
             strictness: strictness(&self.server, self.strict_protocol),
             shortest_deadline: self.hang_timeout,
@@ -246,7 +257,10 @@ impl Probe {
         let deadlines =
             Deadlines { hang: self.hang_timeout, grace: self.grace_period, timeout: Duration::MAX };
         let how = How { phase: Phase::Load, intended: None, deadlines, keep_body: false };
-        let reply = session.call(&prepared, how).await;
+        let reply = tokio::select! {
+            reply = session.call(&prepared, how) => reply,
+            () = self.stop.stopped() => return skipped(&tool.name, "interrupted".into()),
+        };
         ToolProbe {
             name: tool.name.clone(),
             verdict: verdict(&reply),
@@ -274,6 +288,7 @@ impl Probe {
             thresholds: Thresholds::default(),
             server_info: Default::default(),
             trace_path: Default::default(),
+            run_dir: None,
         };
         let called = tools.iter().any(|tool| tool.verdict != ToolVerdict::Skipped);
         let mut findings = analysis::judge(&recorder.finish(), &info);
@@ -284,6 +299,12 @@ impl Probe {
         });
         findings
     }
+}
+
+/// A probe that was told to stop tells what it has, unless it hangs in a start.
+async fn given_up(stop: &Stop) {
+    stop.stopped().await;
+    tokio::time::sleep(AFTER_STOP).await;
 }
 
 fn skipped(name: &str, reason: String) -> ToolProbe {

@@ -155,8 +155,14 @@ impl Run {
         let judged = blueprint.without_trace();
         let conducted = conduct(blueprint, &identity);
         let written = writer.map_or(Ok(()), TraceWriter::finish);
-        let conducted = conducted?;
-        let info = run_info(&judged, &identity, &conducted, trace_path.clone().unwrap_or_default());
+        let conducted = conducted.inspect_err(|error| {
+            if let Some(dir) = dir.as_ref().filter(|_| error.leaves_nothing()) {
+                dir.remove();
+            }
+        })?;
+        let run_dir = dir.as_ref().map(|dir| dir.path().to_owned());
+        let trace = trace_path.clone().unwrap_or_default();
+        let info = run_info(&judged, &identity, &conducted, trace, run_dir);
         let report = report::build(info, &conducted.tally);
         if let Some(dir) = &dir {
             dir.write_report(&report, &self.output.formats)?;
@@ -169,6 +175,9 @@ impl Run {
     fn config(&self) -> Config {
         let mut config = Config::of_run(&self.server, &self.scenario, &self.thresholds);
         config.output = self.output.clone();
+        if let Some(dir) = &self.output_dir {
+            config.output.report_dir.clone_from(dir);
+        }
         config
     }
 

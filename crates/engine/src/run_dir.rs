@@ -47,6 +47,15 @@ impl RunDir {
         Ok(dir)
     }
 
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Takes the directory back: no server ran, so there is nothing to keep.
+    pub(crate) fn remove(&self) {
+        let _ = fs::remove_dir_all(&self.path);
+    }
+
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }

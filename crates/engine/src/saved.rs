@@ -123,6 +123,7 @@ impl SavedRun {
             thresholds: config.thresholds,
             server_info,
             trace_path: self.dir.join(file::TRACE),
+            run_dir: Some(self.dir.clone()),
         };
         Ok(report::build(info, &tally))
     }

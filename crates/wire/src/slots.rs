@@ -40,6 +40,19 @@ pub(crate) enum Progress {
     TimedOut,
 }
 
+/// Whether a reply came too late.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Overdue {
+    /// In time.
+    No,
+    /// After the hang threshold, as was reported.
+    Noticed,
+    /// After the hang threshold, which nobody had noticed yet.
+    Unnoticed,
+    /// After the caller's own limit.
+    TimedOut,
+}
+
 /// How the wire saw a call end.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Ended {
@@ -175,10 +188,18 @@ impl Slots {
         (slot.id == id && matches!(slot.state, State::Waiting { .. })).then_some(slot)
     }
 
-    /// Whether the call passed its hang threshold before this moment.
-    pub(crate) fn was_overdue(&mut self, id: u64) -> bool {
-        let slot = self.slot(id);
-        slot.id == id && matches!(slot.state, State::Waiting { overdue: true })
+    /// The call that waits under this id, and whether its deadlines had passed at that moment. The
+    /// sweep comes only now and then: a reply may be late before the sweep has noticed.
+    pub(crate) fn waiting_at(&mut self, id: u64, at: Duration) -> Option<(&mut Slot, Overdue)> {
+        let slot = self.waiting(id)?;
+        let age = at.saturating_sub(slot.started);
+        let overdue = match slot.state {
+            _ if age >= slot.deadlines.timeout => Overdue::TimedOut,
+            State::Waiting { overdue: true } => Overdue::Noticed,
+            _ if age >= slot.deadlines.hang => Overdue::Unnoticed,
+            _ => Overdue::No,
+        };
+        Some((slot, overdue))
     }
 
     /// The call that was given up under this id; it is forgotten with this.

@@ -20,10 +20,11 @@ pub(crate) struct DemoArgs {
     #[arg(short, long, value_name = "DIR", default_value = "./runs")]
     output_dir: PathBuf,
     /// How long the healthy server is loaded.
-    #[arg(long, value_name = "TIME", default_value = "3s", value_parser = crate::server_args::parse_time)]
+    #[arg(long, value_name = "TIME", default_value = "3s", value_parser = crate::server_args::parse_some_time)]
     duration: Duration,
-    #[command(flatten)]
-    show: ShowArgs,
+    /// No progress while it runs.
+    #[arg(short, long)]
+    quiet: bool,
     /// Print what is done, step by step, and exit.
     #[arg(long)]
     explain: bool,
@@ -44,38 +45,29 @@ pub(crate) fn run(args: &DemoArgs, env: &mut Env) -> Result<Exit, CliError> {
     if args.explain {
         return Ok(explain(env, EXPLANATION));
     }
-    talk(
-        args,
-        env,
+    env.out(
         "1. A server that answers `initialize` and `tools/list`, and hangs at the first call:\n\n",
     );
     let broken = part(args, env, "lazy-init-deadlock", ScenarioName::DeadlockProbe)?;
-    show(args, &broken, env);
-    talk(args, env, "\n2. The same server without the bug, under load:\n\n");
-    let healthy = part(args, env, "none", ScenarioName::Sustained)?;
-    show(args, &healthy, env);
-    let dir = healthy.trace_path.parent().map(PathBuf::from).unwrap_or_default();
-    talk(args, env, &format!("\nReport: {}\n", dir.join("report.md").display()));
-    talk(args, env, "\nNow your own: mcp-loadtest deadlock-probe -s \"python -m my_mcp\"\n");
-    let as_it_must = broken.deadlock_count > 0 && healthy.passed();
-    Ok(match (broken.interrupted || healthy.interrupted, as_it_must) {
-        (true, _) => Exit::Interrupted,
-        (false, true) => Exit::Pass,
-        (false, false) => Exit::Fail,
-    })
-}
-
-fn talk(args: &DemoArgs, env: &mut Env, text: &str) {
-    if !args.show.json {
-        env.out(text);
+    show(&broken, env);
+    if broken.interrupted {
+        return Ok(Exit::Interrupted);
     }
+    env.out("\n2. The same server without the bug, under load:\n\n");
+    let healthy = part(args, env, "none", ScenarioName::Sustained)?;
+    show(&healthy, env);
+    if healthy.interrupted {
+        return Ok(Exit::Interrupted);
+    }
+    env.out("\nNow your own: mcp-loadtest deadlock-probe -s \"python -m my_mcp\"\n");
+    let as_it_must = broken.deadlock_count > 0 && healthy.passed();
+    Ok(if as_it_must { Exit::Pass } else { Exit::Fail })
 }
 
-fn show(args: &DemoArgs, report: &Report, env: &mut Env) {
-    if args.show.json {
-        load::show_json(report, report.trace_path.parent(), env);
-    } else {
-        load::show_terminal(report, env);
+fn show(report: &Report, env: &mut Env) {
+    load::show_terminal(report, env);
+    if let Some(dir) = &report.run_dir {
+        env.out(&format!("\nReport: {}\n", dir.join("report.md").display()));
     }
 }
 
@@ -106,7 +98,7 @@ fn part(
         strict_protocol: false,
         tee_stderr: false,
         threads: None,
-        show: args.show,
+        show: ShowArgs { json: false, quiet: args.quiet },
     };
     load.measure(env)
 }

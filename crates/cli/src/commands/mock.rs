@@ -29,9 +29,10 @@ pub(crate) struct MockArgs {
     /// How it is reached.
     #[arg(long, value_enum, default_value = "stdio")]
     transport: MockTransport,
-    /// Where it listens over HTTP; the address that was really taken is printed.
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
-    listen: SocketAddr,
+    /// Where it listens over HTTP [default: 127.0.0.1:0]; the address that was really taken is
+    /// printed.
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<SocketAddr>,
     /// What is wrong with it: none or lazy-init-deadlock.
     #[arg(long, value_name = "FAULT", default_value = "none", value_parser = parse_fault)]
     fault: Fault,
@@ -62,9 +63,16 @@ pub(crate) fn run(args: &MockArgs, env: &mut Env) -> Result<Exit, CliError> {
     }
     let mock = Mock::new().fault(args.fault);
     match args.transport {
+        MockTransport::Stdio if args.listen.is_some() => {
+            return Err(CliError::usage(
+                "--listen belongs to --transport http",
+                "add `--transport http`, or leave --listen out",
+            ));
+        }
         MockTransport::Stdio => block_on(mock.serve_stdio())??,
         MockTransport::Http => block_on(async {
-            let bound = mock.bind(args.listen).await?;
+            let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
+            let bound = mock.bind(args.listen.unwrap_or(any_port)).await?;
             env.out(&format!("{}\n", serde_json::json!({ "url": bound.url() })));
             bound.serve().await
         })??,

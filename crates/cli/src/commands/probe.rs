@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use clap::Args;
-use mcp_loadtest::{Finding, Probe, ProbeReport, Seed, Severity, Stop, ToolProbe, ToolVerdict};
+use mcp_loadtest::{
+    Finding, Probe, ProbeReport, RunError, Seed, Severity, Stop, ToolProbe, ToolVerdict,
+};
 use mcp_loadtest_core::{
     config::{Config, check},
     display::visible,
@@ -18,7 +20,7 @@ use crate::{
     error::CliError,
     interrupt,
     progress::ProgressLine,
-    server_args::{ServerArgs, parse_time},
+    server_args::{ServerArgs, parse_some_time, parse_time},
 };
 
 /// Arguments of `probe`.
@@ -35,7 +37,7 @@ pub(crate) struct ProbeArgs {
     #[arg(long)]
     allow_destructive: bool,
     /// No reply for this long is a hang.
-    #[arg(long, value_name = "TIME", value_parser = parse_time, default_value = "5s")]
+    #[arg(long, value_name = "TIME", value_parser = parse_some_time, default_value = "5s")]
     hang_threshold: Duration,
     /// How much longer a hanging call is waited for.
     #[arg(long, value_name = "TIME", value_parser = parse_time, default_value = "10s")]
@@ -89,7 +91,7 @@ pub(crate) fn run(args: &ProbeArgs, env: &mut Env) -> Result<Exit, CliError> {
         tokio::select! {
             report = probe.execute() => report,
             () = line.follow(Default::default()) => unreachable!("the line follows for ever"),
-            () = interrupt::listen(stop.clone()) => unreachable!("signals are waited for, for ever"),
+            () = interrupt::listen(stop.clone()) => Err(RunError::Interrupted),
         }
     })??;
     drop(line);

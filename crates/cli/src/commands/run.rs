@@ -209,6 +209,30 @@ impl ThresholdArgs {
 }
 
 impl RunArgs {
+    /// The scenario of the flag, or of the file, or the usual one.
+    fn scenario_name(&self, env: &Env) -> Result<ScenarioName, CliError> {
+        let written = match (&self.scenario.scenario, &self.config) {
+            (Some(name), _) => Some(*name),
+            (None, Some(_)) => self.config(env)?.scenario.name,
+            (None, None) => None,
+        };
+        Ok(written.unwrap_or(ScenarioName::Sustained))
+    }
+
+    fn refuse_two_hang_thresholds(&self, config: &Config) -> Result<(), CliError> {
+        let is_probe = config.scenario.name == Some(ScenarioName::DeadlockProbe);
+        if is_probe
+            && self.scenario.hang_threshold.is_some()
+            && self.thresholds.hang_timeout.is_some()
+        {
+            return Err(CliError::usage(
+                "--hang-threshold and --hang-timeout say the same of deadlock_probe",
+                "give one of them",
+            ));
+        }
+        Ok(())
+    }
+
     /// Default < file < flag, decided here and nowhere else.
     fn config(&self, env: &Env) -> Result<Config, CliError> {
         let (mut config, source) = match &self.config {
@@ -241,10 +265,10 @@ impl RunArgs {
 /// Runs `run`.
 pub(crate) fn run(args: &RunArgs, env: &mut Env) -> Result<Exit, CliError> {
     if args.explain {
-        let name = args.scenario.scenario.unwrap_or(ScenarioName::Sustained);
-        return Ok(explain(env, &explanation(name)));
+        return Ok(explain(env, &explanation(args.scenario_name(env)?)));
     }
     let config = args.config(env)?;
+    args.refuse_two_hang_thresholds(&config)?;
     let server = args.server.resolve(&config, env)?;
     let load = Load {
         server,

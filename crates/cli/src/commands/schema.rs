@@ -73,11 +73,8 @@ mod tests {
             let file =
                 format!("{}/../../schemas/{}.v1.json", env!("CARGO_MANIFEST_DIR"), word.get_name());
             let published = std::fs::read_to_string(&file).unwrap_or_default();
-            assert_eq!(
-                published,
-                format!("{:#}\n", name.schema()),
-                "run `make schemas` to refresh {file}"
-            );
+            let fresh = published == format!("{:#}\n", name.schema());
+            assert!(fresh, "run `make schemas` to refresh {file}");
         }
     }
 }

@@ -65,7 +65,7 @@ fn the_demo_comes_out_as_it_must() {
     let ran = run_in(dir.path(), &["demo", "--duration", "500ms"]);
     assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
     assert!(ran.out.contains("DEADLOCK DETECTED"), "{}", ran.out);
-    let path = ran.out.lines().find_map(|line| line.strip_prefix("Report: ")).unwrap();
+    let path = ran.out.lines().rev().find_map(|line| line.strip_prefix("Report: ")).unwrap();
     assert!(std::fs::read_to_string(path).unwrap().contains("PASS"));
 }
 

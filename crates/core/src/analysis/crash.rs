@@ -31,7 +31,7 @@ fn crash(tally: &Tally) -> Option<Finding> {
     );
     let mut found = finding(SERVER_CRASH, Severity::Critical, message);
     found.evidence = exits.map(|note| note.examples.clone()).unwrap_or_default();
-    found.hint = Some("read `server.stderr.log` in the run directory".into());
+    found.hint = Some("`--tee-stderr` shows all that the server says".into());
     Some(found)
 }
 

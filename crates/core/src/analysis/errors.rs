@@ -2,6 +2,7 @@
 
 use super::{finding, plural};
 use crate::{
+    event::note,
     outcome::ErrorCategory,
     report::{Finding, RunInfo, Severity},
     tally::Tally,
@@ -9,6 +10,8 @@ use crate::{
 
 /// Not one call succeeded.
 const NO_SUCCESS: &str = "no_success";
+/// Not one call succeeded, and the arguments were ours.
+pub(super) const ARGUMENTS_REFUSED: &str = "arguments_refused";
 /// Some calls failed.
 const ERRORS: &str = "errors";
 
@@ -26,12 +29,19 @@ pub(super) fn judge(tally: &Tally, _: &RunInfo) -> Vec<Finding> {
     if told == 0 {
         return Vec::new();
     }
-    let mut found = if counts.ok == 0 {
+    let made_up = tally.noted(note::MADE_UP_CALL) > 0;
+    let mut found = if counts.ok == 0 && made_up {
+        let message = "every call was refused, but the arguments were made up from the schema: nothing can be said of the server";
+        let mut refused = finding(ARGUMENTS_REFUSED, Severity::Warning, message.into());
+        refused.hint = Some("name a tool and real arguments with `--tool` and `--args`".into());
+        refused
+    } else if counts.ok == 0 {
         let message = format!("not one of {} succeeded", plural(counts.issued, "call"));
         finding(NO_SUCCESS, Severity::Critical, message)
     } else {
         let message = format!("{told} of {} failed", plural(counts.issued, "call"));
-        finding(ERRORS, Severity::Warning, message)
+        let mostly = told * 2 > counts.issued;
+        finding(ERRORS, if mostly { Severity::Critical } else { Severity::Warning }, message)
     };
     let told = tally.failures.iter().filter(|(category, _)| TOLD.contains(category));
     let examples = told.filter_map(|(category, note)| {
@@ -55,6 +65,25 @@ mod tests {
         let found = judge(&run.tally, &info(Scenario::sustained()));
         assert_eq!((found[0].id.as_str(), found[0].severity), (NO_SUCCESS, Severity::Critical));
         assert_eq!(found[0].evidence, ["2 x ToolError: it broke"]);
+    }
+
+    #[test]
+    fn made_up_arguments_that_are_refused_say_nothing_of_the_server() {
+        let run = Run::default()
+            .failed(ErrorCategory::ToolError, 1)
+            .noted(note::MADE_UP_CALL, "git_status {}");
+        let report = crate::report::build(info(Scenario::sustained()), &run.tally);
+        assert_eq!(report.verdict, crate::report::Verdict::Invalid);
+        assert!(!report.passed());
+    }
+
+    #[test]
+    fn a_run_that_mostly_fails_is_critical() {
+        let run = Run::default()
+            .oks(1)
+            .failed(ErrorCategory::ToolError, 1)
+            .failed(ErrorCategory::ToolError, 1);
+        assert_eq!(judge(&run.tally, &info(Scenario::sustained()))[0].severity, Severity::Critical);
     }
 
     #[test]

@@ -20,6 +20,7 @@ pub(super) fn info(scenario: impl Into<Scenario>) -> RunInfo {
         thresholds: Thresholds::default(),
         server_info: ServerInfo::default(),
         trace_path: "trace.jsonl".into(),
+        run_dir: None,
     }
 }
 

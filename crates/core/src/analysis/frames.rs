@@ -12,6 +12,8 @@ use crate::{
 const MALFORMED_REPLY: &str = "malformed_reply";
 /// Something on the stream was not a message, but calls were answered all the same.
 const FRAME_DEFECT: &str = "frame_defect";
+/// A frame was longer than we take.
+const FRAME_TOO_LARGE: &str = "frame_too_large";
 /// A reply that nobody asked for.
 const ORPHAN_REPLY: &str = "orphan_reply";
 
@@ -19,7 +21,15 @@ pub(super) fn judge(tally: &Tally, _: &RunInfo) -> Vec<Finding> {
     let mut found = Vec::new();
     let malformed = tally.counts.of(ErrorCategory::Malformed);
     let defects = tally.notes.get(note::FRAME_DEFECT);
-    if malformed > 0 {
+    let too_large = tally.notes.get(note::FRAME_TOO_LARGE);
+    if let Some(note) = too_large {
+        let message = format!("{} longer than we take", plural(note.count, "frame"));
+        let mut large = finding(FRAME_TOO_LARGE, Severity::Warning, message);
+        large.evidence.clone_from(&note.examples);
+        large.hint = Some("the protocol sets no limit; raise ours with `--max-message`".into());
+        found.push(large);
+    }
+    if malformed > too_large.map_or(0, |note| note.count) {
         let message =
             format!("{} got a reply that is not valid JSON-RPC", plural(malformed, "call"));
         let mut reply = finding(MALFORMED_REPLY, Severity::Critical, message);

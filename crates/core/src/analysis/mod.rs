@@ -39,7 +39,8 @@ pub static ANALYSES: &[(&str, Analysis)] = &[
 ];
 
 /// Findings after which the run cannot be judged.
-pub const INVALIDATING: &[&str] = &[accounting::OPEN, accounting::NOTHING_MEASURED];
+pub const INVALIDATING: &[&str] =
+    &[accounting::OPEN, accounting::NOTHING_MEASURED, errors::ARGUMENTS_REFUSED];
 
 /// Runs all analyses; the gravest findings come first.
 pub fn judge(tally: &Tally, info: &RunInfo) -> Vec<Finding> {

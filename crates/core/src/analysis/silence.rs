@@ -96,8 +96,17 @@ fn slow(tally: &Tally, info: &RunInfo) -> Option<Finding> {
         );
         found
     } else {
-        finding(SLOW_CALLS, if is_burst { Severity::Info } else { Severity::Warning }, told)
+        finding(SLOW_CALLS, slow_severity(info, late, tally.counts.issued), told)
     })
+}
+
+/// In a burst a few slow calls are no news; under steady load most calls being slow is a failure.
+fn slow_severity(info: &RunInfo, late: u64, issued: u64) -> Severity {
+    match info.scenario.kind {
+        ScenarioKind::DeadlockProbe { .. } => Severity::Info,
+        ScenarioKind::Sustained { .. } if late * 2 > issued => Severity::Critical,
+        _ => Severity::Warning,
+    }
 }
 
 /// How many calls the barrier released; the steady calls after it do not dilute the share.
@@ -138,6 +147,15 @@ mod tests {
         assert_eq!(ids(mostly, &probe), [(CONCURRENCY_DEGRADES.to_owned(), Severity::Warning)]);
         let few = Run::default().slow(6_000).oks(3);
         assert_eq!(ids(few, &probe), [(SLOW_CALLS.to_owned(), Severity::Info)]);
+    }
+
+    #[test]
+    fn steady_load_that_is_mostly_slow_is_a_failure() {
+        let steady = info(Scenario::sustained());
+        let mostly = Run::default().slow(6_000).slow(7_000).ok(0, 5);
+        assert_eq!(ids(mostly, &steady), [(SLOW_CALLS.to_owned(), Severity::Critical)]);
+        let few = Run::default().slow(6_000).oks(5);
+        assert_eq!(ids(few, &steady), [(SLOW_CALLS.to_owned(), Severity::Warning)]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{DurationText, error::ConfigError};
 use crate::{
     server::{InheritEnv, ProtocolChoice, Server, Transport},
-    units::as_text_option,
+    units::{Size, as_text_option},
 };
 
 /// The server under test: `command` to start one, `url` to reach one, or `name` to take one from
@@ -53,6 +53,9 @@ pub struct ServerConfig {
     #[serde(with = "as_text_option", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<DurationText>")]
     pub shutdown_timeout: Option<Duration>,
+    /// The longest message that is taken from the server. Default: `16MiB`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_message: Option<Size>,
     /// Environment variables set for the program.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
@@ -139,6 +142,7 @@ impl ServerConfig {
         server.inherit_env = self.inherit_env.unwrap_or(server.inherit_env);
         server.startup_timeout = self.startup_timeout.unwrap_or(server.startup_timeout);
         server.shutdown_timeout = self.shutdown_timeout.unwrap_or(server.shutdown_timeout);
+        server.max_message = self.max_message.unwrap_or(server.max_message);
         server.protocol = self.protocol.unwrap_or(server.protocol);
         if let Transport::Http { headers, .. } | Transport::Sse { headers, .. } =
             &mut server.transport
@@ -200,6 +204,7 @@ impl From<&Server> for ServerConfig {
             inherit_env: started.then_some(server.inherit_env),
             startup_timeout: Some(server.startup_timeout),
             shutdown_timeout: Some(server.shutdown_timeout),
+            max_message: Some(server.max_message),
             name: None,
             mcp_config: None,
         }

@@ -509,13 +509,11 @@ fn scenario() -> impl Strategy<Value = Scenario> {
     let kind = prop_oneof![
         (2_u32.., any::<bool>())
             .prop_map(|(iterations, warmup)| ScenarioKind::ColdStart { iterations, warmup }),
-        (1_u32.., duration()).prop_map(|(concurrent, duration)| ScenarioKind::Sustained {
-            concurrent,
-            duration,
-            rate_limit: None
+        (1_u32..=check::MOST_CONCURRENT, duration()).prop_map(|(concurrent, duration)| {
+            ScenarioKind::Sustained { concurrent, duration, rate_limit: None }
         }),
-        (1_u32.., duration(), duration(), any::<bool>(), any::<u32>()).prop_map(
-            |(concurrent, hang_threshold, grace_period, bail_early, steady_calls)| {
+        (1_u32..=check::MOST_CONCURRENT, duration(), duration(), any::<bool>(), any::<u32>())
+            .prop_map(|(concurrent, hang_threshold, grace_period, bail_early, steady_calls)| {
                 ScenarioKind::DeadlockProbe {
                     concurrent,
                     hang_threshold,
@@ -523,8 +521,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
                     bail_early,
                     steady_calls,
                 }
-            }
-        ),
+            }),
     ];
     let call = ("\\S[^\0]*", arguments(), 1e-9..1e9_f64)
         .prop_map(|(name, args, weight)| ToolCall { name, args, weight });

@@ -9,6 +9,8 @@ pub enum Defect {
     NotJson,
     /// JSON that ends too early.
     Truncated,
+    /// Longer than we are willing to take; the protocol sets no limit.
+    TooLarge,
     /// Nested beyond the limit.
     TooDeep,
     /// Bytes that are not UTF-8.
@@ -41,6 +43,7 @@ impl Defect {
         match self {
             Self::NotJson => "not_json",
             Self::Truncated => "truncated_json",
+            Self::TooLarge => "frame_too_large",
             Self::TooDeep => "too_deep",
             Self::InvalidUtf8 => "invalid_utf8",
             Self::ByteOrderMark => "byte_order_mark",

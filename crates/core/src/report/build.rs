@@ -10,7 +10,9 @@ use super::model::{
     ThroughputStats, ToolStats, Verdict,
 };
 use crate::{
-    analysis, histogram,
+    analysis,
+    event::note,
+    histogram,
     outcome::ErrorCategory,
     scenario::Scenario,
     tally::{Counts, Tally, ToolTally},
@@ -34,6 +36,8 @@ pub struct RunInfo {
     pub server_info: ServerInfo,
     /// Where the trace is.
     pub trace_path: PathBuf,
+    /// The directory of the run, if it has one.
+    pub run_dir: Option<PathBuf>,
 }
 
 /// Judges a finished run.
@@ -66,12 +70,21 @@ fn figures(info: RunInfo, tally: &Tally) -> Report {
         hung_for: tally.hung_for.clone(),
         dropped: tally.counts.dropped,
         trace_path: info.trace_path,
+        run_dir: info.run_dir,
+        calls: calls(tally),
         trace_events: tally.events,
         threshold_violations: Vec::new(),
         findings: Vec::new(),
         verdict: Verdict::Invalid,
         interrupted: tally.was_interrupted(),
     }
+}
+
+/// The calls of the plan; those with made-up arguments say so.
+fn calls(tally: &Tally) -> Vec<String> {
+    let noted = |name| tally.notes.get(name).map(|note| note.examples.clone()).unwrap_or_default();
+    let made_up = noted(note::MADE_UP_CALL).into_iter().map(|call| format!("{call} (made up)"));
+    noted(note::PLANNED_CALL).into_iter().chain(made_up).collect()
 }
 
 fn throughput(tally: &Tally) -> ThroughputStats {
@@ -110,12 +123,13 @@ fn errors(tally: &Tally) -> ErrorStats {
 
 fn process(tally: &Tally) -> ProcessStats {
     let samples = &tally.samples;
-    let mean = |sum: f64| if samples.is_empty() { 0.0 } else { sum / samples.len() as f64 };
+    // The first sample has nothing to compare with: its CPU is not known.
+    let busy: Vec<f64> = samples.iter().skip(1).map(|sample| sample.cpu_pct).collect();
+    let mean = busy.iter().fold(0.0, |sum, cpu| sum + cpu) / busy.len().max(1) as f64;
     ProcessStats {
         peak_rss_mb: samples.iter().map(|sample| sample.rss_mb).fold(0.0, f64::max),
         final_rss_mb: samples.last().map_or(0.0, |sample| sample.rss_mb),
-        // The sum of no floats is -0.0, which nobody wants to read.
-        avg_cpu_pct: mean(samples.iter().map(|sample| sample.cpu_pct).sum::<f64>().max(0.0)),
+        avg_cpu_pct: mean,
         samples: samples.clone(),
     }
 }
@@ -155,11 +169,13 @@ fn measured(report: &Report) -> Measured {
 
 fn verdict(report: &Report, findings: &[super::Finding]) -> Verdict {
     let worst = findings.iter().map(|finding| finding.severity).max();
+    let unfinished = report.interrupted
+        || findings.iter().any(|finding| analysis::INVALIDATING.contains(&finding.id.as_str()));
     if worst == Some(Severity::Critical) {
         Verdict::Critical
     } else if !report.threshold_violations.is_empty() {
         Verdict::Fail
-    } else if findings.iter().any(|finding| analysis::INVALIDATING.contains(&finding.id.as_str())) {
+    } else if unfinished {
         Verdict::Invalid
     } else if worst == Some(Severity::Warning) {
         Verdict::Warning

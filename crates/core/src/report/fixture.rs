@@ -39,6 +39,7 @@ impl Run {
                 tools: Some(3),
             },
             trace_path: "runs/01JV0W2T4QH8F3N6Y9ZB5C7D1E/trace.jsonl".into(),
+            run_dir: Some("runs/01JV0W2T4QH8F3N6Y9ZB5C7D1E".into()),
         };
         Self { tally: Tally::default(), info, clock: Duration::ZERO, next: 0 }
     }

@@ -64,10 +64,16 @@ fn head(report: &Report) -> String {
         format!("**Status:** {} {}{reasons}  ", mark(report.verdict), report.verdict.name()),
         format!("**Server:** {}{facts}  ", code(&server.target, LONGEST_TEXT)),
         format!("**Scenario:** {}  ", phrases::scenario(&report.scenario_kind)),
+        format!("**Calls:** {}  ", calls(report)),
         format!("**Started:** {}  ", phrases::started(report.started_at)),
         format!("**Took:** {}, seed {}\n", format_latency(report.duration), report.seed),
     ];
     lines.join("\n")
+}
+
+fn calls(report: &Report) -> String {
+    let calls: Vec<_> = report.calls.iter().map(|call| code(call, LONGEST_TEXT)).collect();
+    if calls.is_empty() { "none".into() } else { calls.join(", ") }
 }
 
 fn findings(report: &Report) -> String {

@@ -272,6 +272,10 @@ pub struct Report {
     pub dropped: u64,
     /// Where the trace is, if one was kept.
     pub trace_path: PathBuf,
+    /// The directory of the run, if it has one.
+    pub run_dir: Option<PathBuf>,
+    /// What was called, with its arguments.
+    pub calls: Vec<String>,
     /// How many lines the trace has.
     pub trace_events: u64,
     /// Which gates did not hold.

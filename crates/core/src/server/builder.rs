@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeMap, marker::PhantomData, path::PathBuf, time::Duration};
 
-use super::{InheritEnv, ProtocolChoice, SHUTDOWN_TIMEOUT, STARTUP_TIMEOUT, Server, Transport};
+use super::{
+    InheritEnv, MAX_MESSAGE, ProtocolChoice, SHUTDOWN_TIMEOUT, STARTUP_TIMEOUT, Server, Transport,
+};
+use crate::units::Size;
 
 /// Marks the builder of a server that we start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,6 +66,7 @@ impl<How> ServerBuilder<How> {
             transport,
             startup_timeout: STARTUP_TIMEOUT,
             shutdown_timeout: SHUTDOWN_TIMEOUT,
+            max_message: MAX_MESSAGE,
             protocol: ProtocolChoice::Auto,
             inherit_env: InheritEnv::Safe,
         };
@@ -78,6 +82,13 @@ impl<How> ServerBuilder<How> {
     /// How long to wait for the server to end by itself; 5 seconds unless set.
     pub fn shutdown_timeout(mut self, timeout: Duration) -> Self {
         self.server.shutdown_timeout = timeout;
+        self
+    }
+
+    /// Sets the longest message that is taken from the server.
+    #[must_use]
+    pub fn max_message(mut self, size: Size) -> Self {
+        self.server.max_message = size;
         self
     }
 

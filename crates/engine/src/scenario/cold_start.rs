@@ -40,7 +40,11 @@ async fn drive(stage: Stage) -> Result<Vec<mcp_loadtest_core::tally::Tally>, cra
             break;
         }
         let phase = if warmup && iteration == 0 { Phase::Warmup } else { Phase::Load };
-        once(&context, &plan, iteration, phase).await;
+        let stop = context.stop().clone();
+        tokio::select! {
+            () = once(&context, &plan, iteration, phase) => {}
+            () = stop.stopped() => break,
+        }
     }
     Ok(Vec::new())
 }

@@ -6,6 +6,7 @@
 use std::{
     collections::BTreeMap,
     ffi::OsString,
+    fs::File,
     path::{Path, PathBuf},
     process::Stdio,
     time::Duration,
@@ -20,7 +21,7 @@ use tokio::{
 
 use crate::{
     fixtures::mock,
-    processes::{MARK, descendants, marked, runs, unique_mark, until},
+    processes::{MARK, descendants, unique_mark, until, until_gone},
 };
 
 /// Makes this test the child; holds the directory for the run.
@@ -85,38 +86,42 @@ async fn run_until_killed(dir: PathBuf) {
 /// Kills one run. Gives what was left and how long the sweep took.
 async fn kill_once(round: u64) -> (&'static str, Duration) {
     let dir = TempDir::new().expect("a directory");
+    let words = tempfile::NamedTempFile::new().expect("a file");
     let mark = unique_mark();
-    let mut child = start(dir.path(), &mark, round);
+    let mut child = start(dir.path(), words.reopen().expect("it is there"), &mark, round);
     let pid = child.id().expect("it runs");
-    wait_for_the_moment(dir.path(), round).await;
+    let mut assert_it_runs = || {
+        let ended = child.try_wait().expect("it can be asked");
+        let said = || std::fs::read_to_string(words.path()).unwrap_or_default();
+        assert!(ended.is_none(), "the child ended by itself: {ended:?}\n{}", said());
+    };
+    wait_for_the_moment(dir.path(), round, &mut assert_it_runs).await;
+    assert_it_runs();
     // The guard too, which carries no mark, must end.
     let family = descendants(pid);
-    assert!(child.try_wait().expect("it can be asked").is_none(), "the child ended by itself");
     child.kill().await.expect("it can be killed");
     let killed = Instant::now();
-    until("every process of the killed run is gone", || {
-        marked(&mark).is_empty() && !family.iter().any(|process| runs(*process))
-    })
-    .await;
+    until_gone(&mark, &family).await;
     (what_is_left(dir.path()), killed.elapsed())
 }
 
-fn start(dir: &Path, mark: &str, round: u64) -> Child {
+fn start(dir: &Path, words: File, mark: &str, round: u64) -> Child {
     let name = "killed::a_killed_run_leaves_no_process_and_a_directory_that_can_be_read";
     let mut command = Command::new(std::env::current_exe().expect("we have a file"));
     command.args(["--exact", name, "--nocapture"]);
     command
         .env(CHILD, dir)
         .env(MOCK, if round.is_multiple_of(2) { "mock-daemon" } else { "mock-normal" });
-    command.env(MARK, mark).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.env(MARK, mark).stdin(Stdio::null()).stdout(Stdio::null()).stderr(words);
     command.kill_on_drop(true).spawn().expect("we can start ourselves")
 }
 
 /// Every other kill comes after the first calls are on disk, the rest at any time before or after.
-async fn wait_for_the_moment(dir: &Path, round: u64) {
+async fn wait_for_the_moment(dir: &Path, round: u64, assert_it_runs: &mut impl FnMut()) {
     let mut dice = Seed(85).dice(round);
     if (round / 2).is_multiple_of(2) {
         until("the first calls are on disk", || {
+            assert_it_runs();
             trace(dir).is_some_and(|text| text.contains("\"response\""))
         })
         .await;
@@ -158,8 +163,9 @@ fn what_is_left(dir: &Path) -> &'static str {
         report.run_id.len() == 26 && report.server_info.name.as_deref() == Some("mock"),
         "{report:#?}"
     );
-    // What was in flight was withdrawn; everything else adds up.
-    assert!(report.interrupted && report.verdict <= Verdict::Warning, "{:#?}", report.findings);
+    // What was in flight was withdrawn; everything else adds up, but half a run is no pass.
+    assert!(report.interrupted && report.verdict == Verdict::Invalid, "{:#?}", report.findings);
+    assert!(report.finding("accounting_open").is_none(), "{:#?}", report.findings);
     let cancelled = report.errors.by_category.get(&ErrorCategory::Cancelled).copied().unwrap_or(0);
     assert_eq!(report.throughput.total_requests, report.throughput.successful_requests + cancelled);
     assert!(cancelled <= CONCURRENT.into(), "{cancelled} calls in flight");

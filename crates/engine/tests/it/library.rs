@@ -3,9 +3,10 @@
 use std::{fmt::Debug, time::Duration};
 
 use mcp_loadtest::{
-    ErrorCategory, LatencyStats, Outcome, Report, Run, Scenario, Server, Stop, Thresholds, Verdict,
+    ErrorCategory, LatencyStats, Outcome, Report, Run, Scenario, Seed, Server, Stop, Thresholds,
+    ToolCall, Verdict,
 };
-use mcp_loadtest_core::server::ProtocolChoice;
+use mcp_loadtest_core::{hint::Hint as _, server::ProtocolChoice};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
 use tokio::task::JoinSet;
@@ -13,7 +14,7 @@ use tokio::task::JoinSet;
 use crate::{
     environments::program,
     fixtures::{http_mock, mock},
-    processes::{MARK, marked, unique_mark, until},
+    processes::{MARK, unique_mark, until, until_gone},
 };
 
 /// The example of the design, as it stands there; only command, tool and arguments are of a server
@@ -140,8 +141,8 @@ fn public_data_is_debug_serialize_and_deserialize() {
     is_data::<ProtocolChoice>();
     is_data::<Scenario>();
     is_data::<mcp_loadtest::ScenarioKind>();
-    is_data::<mcp_loadtest::ToolCall>();
-    is_data::<mcp_loadtest::Seed>();
+    is_data::<ToolCall>();
+    is_data::<Seed>();
     is_data::<Thresholds>();
     is_data::<mcp_loadtest::ThresholdKind>();
     is_data::<mcp_loadtest::ThresholdViolation>();
@@ -216,5 +217,70 @@ async fn a_run_that_is_dropped_leaves_no_server_behind() {
     let running = tokio::spawn(run.execute());
     until("the first call", || progress.ok.load(std::sync::atomic::Ordering::Relaxed) > 0).await;
     running.abort();
-    until("the server and its daemon are gone", || marked(&mark).is_empty()).await;
+    until_gone(&mark, &Default::default()).await;
+}
+
+#[tokio::test]
+async fn a_call_timeout_is_the_callers_own_and_no_hang() {
+    let scenario =
+        Scenario::deadlock_probe().concurrent(4).timeout(Duration::from_millis(300)).tool("echo");
+    let report = Run::new(mock("mock-broken"), scenario).execute().await.expect("it runs");
+    assert_eq!(report.errors.by_category, [(ErrorCategory::Timeout, report.errors.total)].into());
+    assert_eq!((report.hang_count, report.deadlock_count), (0, 0));
+    assert_eq!(report.throughput.total_requests, report.errors.total);
+    assert!(!report.passed());
+}
+
+#[tokio::test]
+async fn a_probe_that_bails_early_still_accounts_for_every_call() {
+    let scenario = Scenario::deadlock_probe().concurrent(6).bail_early(true).tool("echo");
+    let scenario = scenario
+        .hang_threshold(Duration::from_millis(300))
+        .grace_period(Duration::from_millis(300));
+    let report = Run::new(mock("mock-broken"), scenario).execute().await.expect("it runs");
+    assert!(
+        report.deadlock_count >= 1 && report.verdict == Verdict::Critical,
+        "{:#?}",
+        report.findings
+    );
+    assert_eq!((report.throughput.total_requests, report.errors.total), (6, 6));
+    let cancelled = report.errors.by_category.get(&ErrorCategory::Cancelled).copied().unwrap_or(0);
+    assert_eq!(cancelled + u64::from(report.deadlock_count), 6);
+}
+
+#[tokio::test]
+async fn several_calls_are_chosen_by_weight_and_a_seed_repeats_the_choice() {
+    let call =
+        |text: &str, weight| ToolCall::new("echo").args(json!({ "text": text })).weight(weight);
+    let scenario =
+        Scenario::sustained().concurrent(1).duration(Duration::from_millis(500)).seed(Seed(7));
+    let scenario = scenario.tool_call(call("often", 3.0)).tool_call(call("seldom", 1.0));
+    let choices = || async {
+        let dir = tempfile::TempDir::new().expect("a directory");
+        let run = Run::new(mock("mock-normal"), scenario.clone()).with_output_dir(dir.path());
+        let report = run.execute().await.expect("it runs");
+        let trace = std::fs::read_to_string(&report.trace_path).expect("the trace");
+        let lines = trace
+            .lines()
+            .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"));
+        let requests = lines.filter(|line| line["kind"] == "request" && line["phase"] == "load");
+        requests.map(|line| line["params"]["arguments"]["text"] == "often").collect::<Vec<_>>()
+    };
+    let (one, other) = (choices().await, choices().await);
+    let common = one.len().min(other.len());
+    assert!(common > 20, "{common} calls");
+    assert_eq!(one[..common], other[..common]);
+    let often = one.iter().filter(|often| **often).count() as f64 / one.len() as f64;
+    assert!((0.5..0.95).contains(&often), "{often}");
+}
+
+#[tokio::test]
+async fn a_tool_that_is_not_there_is_named_with_its_nearest() {
+    let error = Run::new(mock("mock-normal"), Scenario::cold_start().tool("ecko")).execute().await;
+    let error = error.expect_err("there is no such tool");
+    assert!(
+        matches!(&error, mcp_loadtest::RunError::UnknownTool { name, .. } if name == "ecko"),
+        "{error}"
+    );
+    assert_eq!(error.hint().as_deref(), Some("did you mean `echo`?"));
 }

@@ -60,6 +60,30 @@ pub(crate) fn runs((pid, born): Process) -> bool {
     stat(pid).is_some_and(|stat| stat.born == born && stat.state != 'Z')
 }
 
+/// Waits until none of these processes runs and nobody carries the mark.
+pub(crate) async fn until_gone(mark: &str, family: &HashSet<Process>) {
+    let deadline = Instant::now() + DEADLINE;
+    loop {
+        let family = family.iter().filter(|process| runs(**process)).map(|process| process.0);
+        let left: HashSet<u32> = family.chain(marked(mark)).collect();
+        if left.is_empty() {
+            return;
+        }
+        let told: Vec<_> = left.into_iter().map(describe).collect();
+        assert!(Instant::now() < deadline, "still there: {told:#?}");
+        sleep(Duration::from_millis(10)).await;
+    }
+}
+
+fn describe(pid: u32) -> String {
+    let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let command = String::from_utf8_lossy(&command).replace('\0', " ");
+    match stat(pid) {
+        Some(stat) => format!("{pid} {} of {}: {command}", stat.state, stat.parent),
+        None => format!("{pid} is gone now"),
+    }
+}
+
 /// Waits for a condition that no event tells of.
 pub(crate) async fn until(what: &str, mut condition: impl FnMut() -> bool) {
     let deadline = Instant::now() + DEADLINE;

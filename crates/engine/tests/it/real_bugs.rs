@@ -147,6 +147,7 @@ mod unknown_method {
             thresholds: Default::default(),
             server_info: Default::default(),
             trace_path: Default::default(),
+            run_dir: None,
         }
     }
 

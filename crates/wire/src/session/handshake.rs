@@ -5,7 +5,7 @@ use std::time::Duration;
 use mcp_loadtest_core::{
     event::note,
     mcp::{Era, Revision, lifecycle, lifecycle::Start, method},
-    outcome::Outcome,
+    outcome::{ErrorCategory, Outcome},
 };
 use serde_json::{Value, json};
 
@@ -166,16 +166,21 @@ impl Session {
     }
 
     fn expect_result(&self, method: &'static str, reply: &Reply) -> Result<Value, OpenError> {
-        match reply.outcome {
-            Outcome::Ok => Ok(reply.json().unwrap_or(Value::Null)),
-            Outcome::Failed(category) => Err(OpenError::Handshake {
-                method,
-                category,
-                code: reply.code,
-                message: reply.message.clone(),
-                stderr: self.inner.link.stderr_tail(),
-            }),
+        let category = match reply.outcome {
+            Outcome::Ok => return Ok(reply.json().unwrap_or(Value::Null)),
+            Outcome::Failed(category) => category,
+        };
+        if category == ErrorCategory::Disconnected && self.inner.link.is_http() {
+            return Err(OpenError::Unreachable(reply.message.clone()));
         }
+        // What came instead of an answer often says more than the lack of one.
+        let instead = self.inner.counters.first_defect.borrow().clone();
+        let mut message = reply.message.clone();
+        if let Some(instead) = instead {
+            message.push_str(&format!("; it wrote something that is no message: {instead}"));
+        }
+        let stderr = self.inner.link.stderr_tail();
+        Err(OpenError::Handshake { method, category, code: reply.code, message, stderr })
     }
 }
 

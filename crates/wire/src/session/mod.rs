@@ -107,7 +107,8 @@ pub struct Break {
 pub(crate) struct Counters {
     pub(crate) notifications: Cell<u64>,
     pub(crate) server_requests: Cell<u64>,
-    pub(crate) defects: Cell<u64>,
+    /// What was wrong with the first frame that was no message.
+    pub(crate) first_defect: RefCell<Option<String>>,
 }
 
 /// The inside of a session, shared by its tasks.

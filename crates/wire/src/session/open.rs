@@ -112,6 +112,9 @@ pub enum OpenError {
         /// Why.
         source: io::Error,
     },
+    /// Nobody answers at the address.
+    #[error("{0}")]
+    Unreachable(String),
     /// The handshake failed.
     #[error("the server did not answer `{method}`: {}", describe(*category, *code, message))]
     Handshake {
@@ -133,7 +136,7 @@ pub enum OpenError {
 
 fn describe(category: ErrorCategory, code: Option<i64>, message: &str) -> String {
     match (category, code) {
-        (ErrorCategory::Timeout, _) => "no reply within the start-up timeout".into(),
+        (ErrorCategory::Timeout, _) => message.replace("call timeout", "start-up timeout"),
         (_, Some(code)) => format!("{message} ({code})"),
         (_, None) => message.to_owned(),
     }
@@ -144,7 +147,7 @@ impl Hint for OpenError {
         match self {
             Self::Spawn(error) => error.hint(),
             Self::Url { .. } => Some("write it like `http://127.0.0.1:3000/mcp`".into()),
-            Self::Reach { .. } => Some("check that the server runs and that host and port are right".into()),
+            Self::Unreachable(_) | Self::Reach { .. } => Some("check that the server runs and that host and port are right".into()),
             Self::Revision(_) => Some("leave out `--strict-protocol`, or name the server's revision with `--protocol`".into()),
             Self::Handshake { category: ErrorCategory::Timeout, .. } => {
                 Some("give it more time with `--startup-timeout`, or look at its stderr with `--tee-stderr`".into())
@@ -152,9 +155,18 @@ impl Hint for OpenError {
             Self::Handshake { code: Some(401 | 403), .. } => {
                 Some("the server wants credentials: pass them with `--header 'Authorization: Bearer …'`".into())
             }
+            Self::Handshake { code: Some(300..=399), .. } => {
+                Some("if you trust it, use the address that it names".into())
+            }
             Self::Handshake { code: Some(404 | 405), .. } => Some(
                 "check the path; an address that ends in `/sse` speaks HTTP+SSE of 2024-11-05, which is not built yet".into(),
             ),
+            Self::Handshake { code: Some(400..=599), .. } => {
+                Some("check the path: this does not look like an MCP endpoint".into())
+            }
+            Self::Handshake { code: Some(-32601 | -32602 | -32022), method, .. } => Some(format!(
+                "the server does not know `{method}` in this revision; try `--protocol auto`"
+            )),
             Self::Handshake { stderr, .. } if !stderr.trim().is_empty() => {
                 Some("the end of its stderr is above; `--tee-stderr` shows all of it".into())
             }
@@ -286,6 +298,17 @@ async fn http_target(
         _ => return Err(bad("it must begin with `http://` or `https://`")),
     };
     let host = uri.host().ok_or_else(|| bad("it has no host"))?.to_owned();
+    let authority = uri.authority().map(ToString::to_string).unwrap_or_default();
+    if authority.contains('@') {
+        let hidden = authority.rsplit('@').next().unwrap_or_default();
+        return Err(OpenError::Url {
+            url: format!("//…@{hidden}"),
+            why: "credentials do not belong into an address; pass them with `--header`".into(),
+        });
+    }
+    if authority.len() > host.len() && uri.port_u16().is_none() {
+        return Err(bad("its port is not a number from 0 to 65535"));
+    }
     let bare = host.trim_start_matches('[').trim_end_matches(']').to_owned();
     let port = uri.port_u16().unwrap_or(if secure { 443 } else { 80 });
     let reach = |source: io::Error| OpenError::Reach { host: format!("{host}:{port}"), source };
@@ -298,7 +321,6 @@ async fn http_target(
     } else {
         None
     };
-    let authority = uri.authority().map(ToString::to_string).unwrap_or_default();
     let path = uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
     check_headers(headers).map_err(|why| bad(&why))?;
     Ok(HttpTarget {
@@ -310,9 +332,23 @@ async fn http_target(
     })
 }
 
+/// What the exchange itself needs; a second one would make the request unclear.
+const OURS: &[&str] = &[
+    "host",
+    "content-length",
+    "transfer-encoding",
+    "connection",
+    "content-type",
+    "accept",
+    "accept-encoding",
+];
+
 /// A header that would end the head, or forge a second one, is refused.
 fn check_headers(headers: &[(String, String)]) -> Result<(), String> {
     for (name, value) in headers {
+        if OURS.iter().any(|ours| name.eq_ignore_ascii_case(ours)) {
+            return Err(format!("header `{name}` is ours to set"));
+        }
         http::HeaderName::try_from(name.as_str())
             .map_err(|_| format!("`{name}` is not a header name"))?;
         http::HeaderValue::try_from(value.as_str())

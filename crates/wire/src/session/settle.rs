@@ -11,10 +11,8 @@ use mcp_loadtest_core::{
 use serde_json::Value;
 
 use super::{Inner, Reply};
-use crate::slots::{Ended, Slot};
+use crate::slots::{Ended, Overdue, Slot};
 
-/// Defects that are reported one by one; beyond this they are only counted.
-const MOST_DEFECTS: u64 = 1000;
 /// How much of a bad frame is shown.
 const EXCERPT: usize = 120;
 
@@ -39,13 +37,9 @@ impl Inner {
     }
 
     fn report_defects(&self, defects: &[Defect], frame: &[u8], at: Duration) {
-        let count = self.counters.defects.get() + 1;
-        self.counters.defects.set(count);
-        if count > MOST_DEFECTS {
-            return;
-        }
         let slugs: Vec<_> = defects.iter().map(|defect| defect.slug()).collect();
         let detail = format!("{}: {}", slugs.join(", "), visible_bytes(frame, EXCERPT));
+        self.counters.first_defect.borrow_mut().get_or_insert_with(|| detail.clone());
         self.emit(&Event::note(at, note::FRAME_DEFECT, detail));
     }
 
@@ -62,10 +56,9 @@ impl Inner {
 
     /// A frame that was too long to keep; `head` is how it began.
     pub(crate) fn take_oversized(&self, head: &[u8], limit: usize, at: Duration) {
-        let detail =
-            format!("frame_too_large: more than {limit} bytes: {}", visible_bytes(head, EXCERPT));
-        self.emit(&Event::note(at, note::FRAME_DEFECT, detail));
-        self.take_unreadable(head, &[Defect::Truncated], at);
+        let detail = format!("more than {limit} bytes: {}", visible_bytes(head, EXCERPT));
+        self.emit(&Event::note(at, note::FRAME_TOO_LARGE, detail));
+        self.take_unreadable(head, &[Defect::TooLarge], at);
     }
 
     fn take_orphan(&self, id: &[u8], body: &Body<'_>) {
@@ -79,12 +72,14 @@ impl Inner {
     /// Ends the call that this reply answers.
     pub(crate) fn settle(&self, id: u64, body: Body<'_>, defects: &[Defect], at: Duration) {
         let mut slots = self.slots.borrow_mut();
-        let overdue = slots.was_overdue(id);
-        let Some(slot) = slots.waiting(id) else {
+        let Some((slot, overdue)) = slots.waiting_at(id, at) else {
             drop(slots);
             self.take_late(id, &body, at);
             return;
         };
+        if overdue == Overdue::Unnoticed {
+            self.emit(&Event::Hang { call: self.call_of(slot), at });
+        }
         if let Body::Result { raw, kind: ResultKind::InputRequired } = body {
             let raw = raw.to_vec();
             slots.finish(id, Ended::NeedsInput(raw));
@@ -178,11 +173,17 @@ fn raw_of<'a>(body: &Body<'a>) -> &'a [u8] {
 }
 
 /// The one category of a reply, in order of precedence: late, malformed, error, tool error.
-fn failure_of(body: &Body<'_>, defects: &[Defect], overdue: bool) -> Option<Failure<'static>> {
+fn failure_of(body: &Body<'_>, defects: &[Defect], overdue: Overdue) -> Option<Failure<'static>> {
     let fail =
         |category, message: String, code| Some(Failure { category, message: message.into(), code });
-    if overdue {
-        return fail(ErrorCategory::Hang, "answered after the hang threshold".into(), None);
+    match overdue {
+        Overdue::No => {}
+        Overdue::Noticed | Overdue::Unnoticed => {
+            return fail(ErrorCategory::Hang, "answered after the hang threshold".into(), None);
+        }
+        Overdue::TimedOut => {
+            return fail(ErrorCategory::Timeout, "answered after the call timeout".into(), None);
+        }
     }
     if let Some(defect) = defects.iter().find(|defect| defect.is_fatal()) {
         return fail(ErrorCategory::Malformed, defect.slug().into(), None);

@@ -172,7 +172,8 @@ impl StdioLink {
             return;
         }
         let in_flight = inner.slots.borrow().in_flight();
-        let mut detail = format!("{} with {in_flight} calls in flight", cause.message);
+        let calls = if in_flight == 1 { "call" } else { "calls" };
+        let mut detail = format!("{} with {in_flight} {calls} in flight", cause.message);
         let tail = self.stderr_tail();
         let last: Vec<&str> =
             tail.lines().rev().filter(|line| !line.trim().is_empty()).take(3).collect();

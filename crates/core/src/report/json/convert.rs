@@ -45,6 +45,8 @@ impl From<&Report> for Document {
             tools: report.tools.iter().map(Tool::from).collect(),
             steps: report.steps.iter().map(Step::from).collect(),
             trace_path: report.trace_path.to_string_lossy().into_owned(),
+            run_dir: report.run_dir.as_ref().map(|dir| dir.to_string_lossy().into_owned()),
+            calls: report.calls.clone(),
             trace_events: report.trace_events,
             timeline: report
                 .throughput
@@ -87,6 +89,8 @@ impl From<Document> for Report {
             hung_for: document.hung_for_ms.into_iter().map(|time| time.0).collect(),
             dropped: document.dropped,
             trace_path: document.trace_path.into(),
+            run_dir: document.run_dir.map(Into::into),
+            calls: document.calls,
             trace_events: document.trace_events,
             threshold_violations: document.threshold_violations,
             findings: document.findings,

@@ -71,6 +71,12 @@ pub(super) struct Document {
     pub(super) steps: Vec<Step>,
     /// The trace of the run; empty when none was kept.
     pub(super) trace_path: String,
+    /// The directory of the run, if it has one.
+    #[serde(default)]
+    pub(super) run_dir: Option<String>,
+    /// What was called, with its arguments.
+    #[serde(default)]
+    pub(super) calls: Vec<String>,
     /// How many lines the trace has.
     pub(super) trace_events: u64,
     /// Pairs of seconds since the start and how many calls had ended by then.

@@ -59,6 +59,14 @@ impl Screen<'_> {
             self.field("", &facts);
         }
         self.field("Scenario", &phrases::scenario(&report.scenario_kind));
+        if let Some(first) = report.calls.first() {
+            let more = match report.calls.len() - 1 {
+                0 => String::new(),
+                more => format!(", and {more} more"),
+            };
+            let call = self.foreign(first);
+            self.field("Calls", &format!("{call}{more}"));
+        }
         let (id, took) = (visible(&report.run_id, 40), format_latency(report.duration));
         self.field("Run", &format!("{id}, took {took}, seed {}", report.seed));
     }
