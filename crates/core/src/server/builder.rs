@@ -86,7 +86,6 @@ impl<How> ServerBuilder<How> {
     }
 
     /// Sets the longest message that is taken from the server.
-    #[must_use]
     pub fn max_message(mut self, size: Size) -> Self {
         self.server.max_message = size;
         self
