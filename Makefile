@@ -12,7 +12,8 @@ demo:
 # Installs what the tests need and runs all of them.
 test: lint env
 ifeq ($(NEXTEST),yes)
-	$(CARGO) nextest run --workspace --all-targets --no-fail-fast
+	$(CARGO) build --workspace --examples
+	$(CARGO) nextest run --workspace --no-fail-fast
 	$(CARGO) test --workspace --doc
 else
 	$(CARGO) build --workspace --all-targets
