@@ -12,7 +12,7 @@ use mcp_loadtest_core::{
     outcome::{ErrorCategory, Outcome},
     seed::Dice,
 };
-use mcp_loadtest_wire::session::Session;
+use mcp_loadtest_wire::session::{How, Session};
 use tokio::{select, sync::Mutex, task::JoinSet};
 
 use crate::{
@@ -40,6 +40,7 @@ pub(crate) struct Lane {
     context: Rc<Context>,
     plan: Arc<Plan>,
     index: u32,
+    how: How,
     opened: RefCell<Option<Rc<Opened>>>,
     reopening: Mutex<()>,
     fruitless: Cell<u32>,
@@ -57,6 +58,7 @@ impl Lane {
         let index = session.index();
         let calls = plan.prepare(&session);
         Self {
+            how: context.load(),
             context,
             plan,
             index,
@@ -90,6 +92,11 @@ impl Lane {
         {
             return Some(opened.clone());
         }
+        // Rare, and its state is large: boxed so that a caller stays small.
+        Box::pin(self.replaced()).await
+    }
+
+    async fn replaced(&self) -> Option<Rc<Opened>> {
         let _one_at_a_time = self.reopening.lock().await;
         let current = self.opened.borrow().clone();
         match current {
@@ -135,20 +142,23 @@ impl Lane {
     }
 }
 
-/// One caller: a call, its end, the next call.
+/// One caller: a call, its end, the next call. There are thousands: it holds on to little.
 async fn work(lane: Rc<Lane>, until: Duration) {
-    let how = lane.context.load();
     let mut now = lane.context.now();
     let mut pause = Duration::ZERO;
     while now < until && !lane.context.stop().is_stopped() {
         let Some(opened) = lane.opened().await else { return };
-        let reply = opened.session.call(opened.calls.choose(&lane.dice), how).await;
-        if reply.outcome == Outcome::Ok {
+        let (outcome, ended) = {
+            let call = opened.calls.choose(&lane.dice);
+            let reply = opened.session.call(call, lane.how).await;
+            (reply.outcome, reply.ended)
+        };
+        if outcome == Outcome::Ok {
             lane.fruitless.set(0);
         }
-        now = reply.ended;
+        now = ended;
         // A broken session is replaced, and that takes its time by itself.
-        if reply.outcome == Outcome::Failed(ErrorCategory::Disconnected)
+        if outcome == Outcome::Failed(ErrorCategory::Disconnected)
             && opened.session.broken().is_none()
         {
             pause = (pause * 2).clamp(PAUSES.0, PAUSES.1);

@@ -27,16 +27,14 @@ pub struct Deadlines {
     pub timeout: Duration,
 }
 
-/// What a caller waits for.
-#[derive(Debug)]
-pub(crate) enum Progress {
-    /// The call has ended.
-    Finished(Ended),
-    /// The hang threshold has passed.
+/// A deadline that has passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Due {
+    /// The hang threshold.
     Overdue,
-    /// Hang threshold and grace period have passed.
+    /// Hang threshold and grace period.
     Silent,
-    /// The caller's own limit has passed.
+    /// The caller's own limit.
     TimedOut,
 }
 
@@ -53,13 +51,24 @@ pub(crate) enum Overdue {
     TimedOut,
 }
 
-/// How the wire saw a call end.
+/// What a caller waits for.
+#[derive(Debug)]
+pub(crate) enum Progress {
+    /// The call that began then has ended.
+    Finished(Duration, Ended),
+    /// A deadline has passed.
+    Due(Due),
+}
+
+/// How the wire saw a call end; it was reported. What is large is boxed: calls wait by the thousand.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Ended {
-    /// It was answered, or it failed; either way it was reported.
-    Replied(crate::session::Reply),
-    /// The server wants input before it answers: the raw result.
-    NeedsInput(Vec<u8>),
+    /// With a good reply at this moment, whose body nobody wants.
+    Well(Duration),
+    /// With any other reply, or a failure.
+    Replied(Box<crate::session::Reply>),
+    /// Not yet: the server wants input before it answers. The raw result.
+    NeedsInput(Box<[u8]>),
 }
 
 #[derive(Debug)]
@@ -81,8 +90,32 @@ pub(crate) struct Slot {
     pub(crate) keep_body: bool,
     state: State,
     waker: Option<Waker>,
-    deadlines: Deadlines,
-    pending: Option<Progress>,
+    limits: Limits,
+    due: Option<Due>,
+}
+
+/// The ages at which a call is due, in nanoseconds.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    hang: u64,
+    silent: u64,
+    timeout: u64,
+}
+
+impl Limits {
+    const NEVER: Self = Self { hang: u64::MAX, silent: u64::MAX, timeout: u64::MAX };
+
+    fn new(deadlines: &Deadlines) -> Self {
+        Self {
+            hang: nanos(deadlines.hang),
+            silent: nanos(deadlines.hang.saturating_add(deadlines.grace)),
+            timeout: nanos(deadlines.timeout),
+        }
+    }
+}
+
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// All calls in flight on a session.
@@ -129,7 +162,7 @@ impl Slots {
 
     /// Takes a slot and gives the id of the new call.
     pub(crate) fn open(&mut self, opening: Opening) -> u64 {
-        if (self.waiting + self.abandoned) * 2 >= self.ring.len() {
+        if (self.waiting + self.abandoned) * 4 >= self.ring.len() * 3 {
             self.grow();
         }
         while !matches!(self.slot(self.next_id).state, State::Free) {
@@ -147,8 +180,8 @@ impl Slots {
             keep_body: opening.keep_body,
             state: State::Waiting { overdue: false },
             waker: None,
-            deadlines: opening.deadlines,
-            pending: None,
+            limits: Limits::new(&opening.deadlines),
+            due: None,
         };
         id
     }
@@ -192,11 +225,11 @@ impl Slots {
     /// sweep comes only now and then: a reply may be late before the sweep has noticed.
     pub(crate) fn waiting_at(&mut self, id: u64, at: Duration) -> Option<(&mut Slot, Overdue)> {
         let slot = self.waiting(id)?;
-        let age = at.saturating_sub(slot.started);
+        let age = nanos(at.saturating_sub(slot.started));
         let overdue = match slot.state {
-            _ if age >= slot.deadlines.timeout => Overdue::TimedOut,
+            _ if age >= slot.limits.timeout => Overdue::TimedOut,
             State::Waiting { overdue: true } => Overdue::Noticed,
-            _ if age >= slot.deadlines.hang => Overdue::Unnoticed,
+            _ if age >= slot.limits.hang => Overdue::Unnoticed,
             _ => Overdue::No,
         };
         Some((slot, overdue))
@@ -244,20 +277,35 @@ impl Slots {
 
     /// What the caller of this id waits for, if it is there. A finished call gives its slot back.
     #[inline]
-    pub(crate) fn poll(&mut self, id: u64, waker: &Waker) -> Option<Progress> {
+    pub(crate) fn progress(&mut self, id: u64) -> Option<Progress> {
         let slot = self.slot(id);
         if let State::Finished(_) = slot.state {
-            let finished = std::mem::replace(slot, Slot::free());
-            let State::Finished(ended) = finished.state else { return None };
-            return Some(Progress::Finished(ended));
+            let State::Finished(ended) = std::mem::replace(&mut slot.state, State::Free) else {
+                return None;
+            };
+            slot.prepared = None;
+            return Some(Progress::Finished(slot.started, ended));
         }
-        if let Some(progress) = slot.pending.take() {
-            return Some(progress);
+        slot.due.take().map(Progress::Due)
+    }
+
+    /// The same; if there is nothing yet, the caller is woken when there is.
+    #[inline]
+    pub(crate) fn poll(&mut self, id: u64, waker: &Waker) -> Option<Progress> {
+        let progress = self.progress(id);
+        if progress.is_none() {
+            let slot = self.slot(id);
+            if !slot.waker.as_ref().is_some_and(|known| known.will_wake(waker)) {
+                slot.waker = Some(waker.clone());
+            }
         }
-        if !slot.waker.as_ref().is_some_and(|known| known.will_wake(waker)) {
-            slot.waker = Some(waker.clone());
-        }
-        None
+        progress
+    }
+
+    /// The caller is awake and about to look for itself: until it polls again nobody need wake it.
+    #[inline]
+    pub(crate) fn forget_waker(&mut self, id: u64) {
+        self.slot(id).waker = None;
     }
 
     /// Gives a call up; a late reply will still be recognised.
@@ -274,19 +322,18 @@ impl Slots {
     pub(crate) fn sweep(&mut self, now: Duration) {
         for slot in &mut self.ring {
             let State::Waiting { overdue } = &mut slot.state else { continue };
-            let age = now.saturating_sub(slot.started);
-            let limits = &slot.deadlines;
-            let progress = if age >= limits.timeout {
-                Progress::TimedOut
-            } else if *overdue && age >= limits.hang.saturating_add(limits.grace) {
-                Progress::Silent
-            } else if !*overdue && age >= limits.hang {
+            let age = nanos(now.saturating_sub(slot.started));
+            let due = if age >= slot.limits.timeout {
+                Due::TimedOut
+            } else if *overdue && age >= slot.limits.silent {
+                Due::Silent
+            } else if !*overdue && age >= slot.limits.hang {
                 *overdue = true;
-                Progress::Overdue
+                Due::Overdue
             } else {
                 continue;
             };
-            slot.pending = Some(progress);
+            slot.due = Some(due);
             if let Some(waker) = slot.waker.take() {
                 waker.wake();
             }
@@ -303,7 +350,7 @@ impl Slots {
     pub(crate) fn overdue_since(&self) -> Option<Duration> {
         let overdue =
             self.ring.iter().filter(|slot| matches!(slot.state, State::Waiting { overdue: true }));
-        overdue.map(|slot| slot.started.saturating_add(slot.deadlines.hang)).min()
+        overdue.map(|slot| slot.started + Duration::from_nanos(slot.limits.hang)).min()
     }
 
     /// How many calls wait.
@@ -314,7 +361,6 @@ impl Slots {
 
 impl Slot {
     fn free() -> Self {
-        let never = Deadlines { hang: Duration::MAX, grace: Duration::MAX, timeout: Duration::MAX };
         Self {
             id: 0,
             prepared: None,
@@ -324,8 +370,19 @@ impl Slot {
             keep_body: false,
             state: State::Free,
             waker: None,
-            deadlines: never,
-            pending: None,
+            limits: Limits::NEVER,
+            due: None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Thousands of calls wait at once, so what each takes is held down.
+    #[test]
+    fn a_slot_is_small() {
+        assert!(size_of::<Slot>() <= 128, "{}", size_of::<Slot>());
     }
 }

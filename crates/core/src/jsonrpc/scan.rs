@@ -361,7 +361,7 @@ pub fn check_utf8(bytes: &[u8]) -> Result<(), Fault> {
 
 /// How many bytes stand before the first that is special in a string: a quote, a backslash or a
 /// control character. Many at a time, because most of what is read is text in strings.
-fn plain_length(bytes: &[u8]) -> usize {
+pub(crate) fn plain_length(bytes: &[u8]) -> usize {
     let mut rest = bytes;
     while let Some((block, after)) = rest.split_first_chunk()
         && is_plain_block(block)

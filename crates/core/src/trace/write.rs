@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use super::RESULT_LIMIT;
-use crate::event::{Call, Event, Phase, ProcessSample};
+use crate::{
+    event::{Call, Event, Phase, ProcessSample},
+    jsonrpc::scan::plain_length,
+};
 
 /// Appends one line, with its end.
 pub fn append(event: &Event<'_>, out: &mut Vec<u8>) {
@@ -110,21 +113,23 @@ fn append_call(call: &Call<'_>, out: &mut Vec<u8>) {
 fn append_duration(duration: Duration, out: &mut Vec<u8>) {
     out.extend_from_slice(b",\"duration_ms\":");
     let nanos = duration.as_nanos() as u64;
-    append_decimal(nanos / 1_000_000, nanos % 1_000_000, 6, out);
+    append_decimal::<6>(nanos / 1_000_000, (nanos % 1_000_000) as u32, out);
 }
 
 fn append_seconds(at: Duration, out: &mut Vec<u8>) {
-    append_decimal(at.as_secs(), u64::from(at.subsec_nanos()), 9, out);
+    append_decimal::<9>(at.as_secs(), at.subsec_nanos(), out);
 }
 
-/// `whole.fraction` with `width` digits after the point.
-fn append_decimal(whole: u64, fraction: u64, width: usize, out: &mut Vec<u8>) {
-    let mut digits = itoa::Buffer::new();
-    out.extend_from_slice(digits.format(whole).as_bytes());
+/// `whole.fraction` with `WIDTH` digits after the point.
+fn append_decimal<const WIDTH: usize>(whole: u64, fraction: u32, out: &mut Vec<u8>) {
+    out.extend_from_slice(itoa::Buffer::new().format(whole).as_bytes());
     out.push(b'.');
-    let fraction = digits.format(fraction).as_bytes();
-    out.extend_from_slice(&b"000000000"[..width - fraction.len()]);
-    out.extend_from_slice(fraction);
+    let (mut digits, mut rest) = ([b'0'; WIDTH], fraction);
+    for digit in digits.iter_mut().rev() {
+        *digit += (rest % 10) as u8;
+        rest /= 10;
+    }
+    out.extend_from_slice(&digits);
 }
 
 /// The result as it came, or its beginning as text when it is long.
@@ -160,8 +165,7 @@ fn append_raw(raw: &[u8], out: &mut Vec<u8>) {
 
 /// A JSON string. Plain text, which is nearly all of it, is copied as it is.
 fn append_text(text: &str, out: &mut Vec<u8>) {
-    let plain = text.bytes().all(|byte| byte >= 0x20 && byte != b'"' && byte != b'\\');
-    if plain {
+    if plain_length(text.as_bytes()) == text.len() {
         out.push(b'"');
         out.extend_from_slice(text.as_bytes());
         out.push(b'"');

@@ -1,6 +1,13 @@
 //! A prepared request, sent and followed to its end.
 
-use std::{borrow::Cow, future::poll_fn, pin::pin, rc::Rc, task::Poll, time::Duration};
+use std::{
+    borrow::Cow,
+    future::poll_fn,
+    pin::{Pin, pin},
+    rc::Rc,
+    task::Poll,
+    time::Duration,
+};
 
 use mcp_loadtest_core::{
     event::{Call, Event, Failure, Phase},
@@ -11,7 +18,7 @@ use serde_json::json;
 
 use super::{Break, Inner, Prepared, Reply, Session, settle::reply_of};
 use crate::{
-    slots::{Deadlines, Ended, Opening, Progress},
+    slots::{Deadlines, Due, Ended, Opening, Progress},
     transport::Link,
 };
 
@@ -40,29 +47,42 @@ impl How {
 const MOST_ROUNDS: u32 = 10;
 
 /// One call from its first request to its end, over all its rounds.
-struct Attempt<'a> {
-    how: &'a How,
-    intended: Duration,
+struct Attempt {
+    how: How,
     started: Duration,
 }
 
+impl Attempt {
+    fn intended(&self) -> Duration {
+        self.how.intended.unwrap_or(self.started)
+    }
+}
+
 enum Step {
-    Ended(Reply),
-    NeedsInput(Vec<u8>),
+    /// A good reply whose body nobody wants.
+    Well {
+        started: Duration,
+        ended: Duration,
+    },
+    Ended(Box<Reply>),
+    NeedsInput(Box<[u8]>),
 }
 
 impl Session {
     /// Sends the request and follows it to its end. Dropping the future withdraws the call.
-    pub async fn call(&self, prepared: &Rc<Prepared>, how: How) -> Reply {
-        let inner = &*self.inner;
-        let started = inner.clock.now();
-        let attempt = Attempt { how: &how, intended: how.intended.unwrap_or(started), started };
-        let id = inner.open_call(prepared, &attempt, how.phase);
-        match inner.follow(id, prepared).await {
-            Step::Ended(reply) => reply,
-            // Rare, and its state is large: boxed so that a plain call stays small.
-            Step::NeedsInput(result) => {
-                Box::pin(inner.further_rounds(prepared, &attempt, result)).await
+    pub fn call(&self, prepared: &Rc<Prepared>, how: How) -> impl Future<Output = Reply> {
+        // Not an `async fn`: that would keep `how` twice in each of thousands of calls.
+        let mut attempt = Attempt { how, started: Duration::ZERO };
+        async move {
+            attempt.started = self.inner.clock.now();
+            let id = self.inner.open_call(prepared, &attempt, attempt.how.phase);
+            match self.inner.follow(id, prepared).await {
+                Step::Well { started, ended } => Reply::good(started, ended),
+                Step::Ended(reply) => *reply,
+                // Rare, and its state is large: boxed so that a plain call stays small.
+                Step::NeedsInput(result) => {
+                    Box::pin(self.inner.further_rounds(prepared, &attempt, result)).await
+                }
             }
         }
     }
@@ -78,8 +98,8 @@ impl Inner {
     async fn further_rounds(
         &self,
         first: &Rc<Prepared>,
-        attempt: &Attempt<'_>,
-        mut result: Vec<u8>,
+        attempt: &Attempt,
+        mut result: Box<[u8]>,
     ) -> Reply {
         // Only the first round counts as issued; the rounds after it belong to the same call.
         let phase =
@@ -91,18 +111,19 @@ impl Inner {
             let next = Rc::new(next);
             let id = self.open_call(&next, attempt, phase);
             match self.follow(id, &next).await {
-                Step::Ended(reply) => return reply,
+                Step::Well { started, ended } => return Reply::good(started, ended),
+                Step::Ended(reply) => return *reply,
                 Step::NeedsInput(again) => result = again,
             }
         }
         self.fail(first, attempt, "`input_required` again and again")
     }
 
-    fn open_call(&self, prepared: &Rc<Prepared>, attempt: &Attempt<'_>, phase: Phase) -> u64 {
+    fn open_call(&self, prepared: &Rc<Prepared>, attempt: &Attempt, phase: Phase) -> u64 {
         let opening = Opening {
             prepared: prepared.clone(),
             phase: attempt.how.phase,
-            intended: attempt.intended,
+            intended: attempt.intended(),
             started: attempt.started,
             deadlines: attempt.how.deadlines,
             keep_body: attempt.how.keep_body,
@@ -130,40 +151,52 @@ impl Inner {
                 if self.broken.borrow().is_none() {
                     stdio.send(|out| prepared.template.write(id, out));
                 }
-                self.await_end(id, std::future::pending()).await
+                self.await_end(id, pin!(std::future::pending())).await
             }
-            Link::Http(http) => self.await_end(id, http.exchange(self, id, prepared)).await,
+            Link::Http(http) => {
+                let exchange = pin!(http.exchange(self, id, prepared));
+                self.await_end(id, exchange).await
+            }
         };
         withdrawn.disarm();
         step
     }
 
     /// Waits for the slot while the exchange, if there is one, moves bytes.
-    async fn await_end(&self, id: u64, exchange: impl Future<Output = ()>) -> Step {
-        let mut exchange = pin!(exchange);
-        let mut exchanging = true;
+    async fn await_end(&self, id: u64, mut exchange: Pin<&mut impl Future<Output = ()>>) -> Step {
+        let mut exchanging = self.link.is_http();
         loop {
             let progress = poll_fn(|cx| {
-                if let Some(progress) = self.slots.borrow_mut().poll(id, cx.waker()) {
-                    return Poll::Ready(progress);
-                }
-                if exchanging && exchange.as_mut().poll(cx).is_ready() {
-                    exchanging = false;
-                    if let Some(progress) = self.slots.borrow_mut().poll(id, cx.waker()) {
+                let mut slots = self.slots.borrow_mut();
+                if exchanging {
+                    if let Some(progress) = slots.progress(id) {
                         return Poll::Ready(progress);
                     }
+                    // The exchange ends the call itself; a task that wakes itself is polled twice.
+                    slots.forget_waker(id);
+                    drop(slots);
+                    exchanging = exchange.as_mut().poll(cx).is_pending();
+                    slots = self.slots.borrow_mut();
                 }
-                Poll::Pending
+                slots.poll(id, cx.waker()).map_or(Poll::Pending, Poll::Ready)
             })
             .await;
             match progress {
-                Progress::Finished(Ended::Replied(reply)) => return Step::Ended(reply),
-                Progress::Finished(Ended::NeedsInput(result)) => return Step::NeedsInput(result),
-                Progress::Overdue => self.begin_watch(id),
-                Progress::Silent => return Step::Ended(self.give_up_silent(id)),
-                Progress::TimedOut => {
-                    let message = "no reply within the call timeout";
-                    return Step::Ended(self.give_up(id, ErrorCategory::Timeout, message.into()));
+                Progress::Finished(started, Ended::Well(ended)) => {
+                    return Step::Well { started, ended };
+                }
+                Progress::Finished(_, Ended::Replied(reply)) => return Step::Ended(reply),
+                Progress::Finished(_, Ended::NeedsInput(result)) => {
+                    return Step::NeedsInput(result);
+                }
+                Progress::Due(Due::Overdue) => self.begin_watch(id),
+                Progress::Due(Due::Silent) => {
+                    return Step::Ended(Box::new(self.give_up_silent(id)));
+                }
+                Progress::Due(Due::TimedOut) => {
+                    let message = "no reply within the call timeout".into();
+                    let reply = self.give_up(id, ErrorCategory::Timeout, message);
+                    return Step::Ended(Box::new(reply));
                 }
             }
         }
@@ -181,7 +214,7 @@ impl Inner {
         };
         let reply = reply_of(&failure, None, slot.started, at);
         self.emit(&Event::Error { call: self.call_of(slot), at, failure });
-        slots.finish(id, Ended::Replied(reply));
+        slots.finish(id, Ended::Replied(Box::new(reply)));
     }
 
     /// Gives a call up and withdraws it.
@@ -211,7 +244,7 @@ impl Inner {
     }
 
     /// Ends a call for a reason of our own, after its slot is gone.
-    fn fail(&self, prepared: &Prepared, attempt: &Attempt<'_>, message: &'static str) -> Reply {
+    fn fail(&self, prepared: &Prepared, attempt: &Attempt, message: &'static str) -> Reply {
         let at = self.clock.now();
         let failure =
             Failure { category: ErrorCategory::Malformed, message: message.into(), code: None };
@@ -222,7 +255,7 @@ impl Inner {
             phase: attempt.how.phase,
             method: Cow::Borrowed(prepared.method()),
             tool: prepared.tool().map(Cow::Borrowed),
-            intended: attempt.intended,
+            intended: attempt.intended(),
             started: attempt.started,
         };
         self.emit(&Event::Error { call, at, failure: failure.clone() });

@@ -72,6 +72,12 @@ pub struct Reply {
 }
 
 impl Reply {
+    /// A good reply without its body.
+    pub(crate) fn good(started: Duration, ended: Duration) -> Self {
+        let message = String::new();
+        Self { outcome: Outcome::Ok, code: None, message, body: None, started, ended }
+    }
+
     /// How long the call took from its true start.
     pub fn took(&self) -> Duration {
         self.ended.saturating_sub(self.started)

@@ -81,38 +81,29 @@ impl Inner {
             self.emit(&Event::Hang { call: self.call_of(slot), at });
         }
         if let Body::Result { raw, kind: ResultKind::InputRequired } = body {
-            let raw = raw.to_vec();
-            slots.finish(id, Ended::NeedsInput(raw));
+            slots.finish(id, Ended::NeedsInput(raw.into()));
             return;
         }
-        let failure = failure_of(&body, defects, overdue);
         let keep = slot.keep_body.then(|| raw_of(&body).to_vec());
-        let call = self.call_of(slot);
-        if failure.is_none()
-            && let Some(prepared) = &slot.prepared
-        {
-            prepared.saw_answer(slot.started);
-        }
-        let started = slot.started;
-        let reply = match failure {
+        let (call, started) = (self.call_of(slot), slot.started);
+        let ended = match failure_of(&body, defects, overdue) {
             None => {
+                if let Some(prepared) = &slot.prepared {
+                    prepared.saw_answer(started);
+                }
                 self.emit(&Event::Response { call, at, result: Cow::Borrowed(raw_of(&body)) });
-                Reply {
-                    outcome: Outcome::Ok,
-                    code: None,
-                    message: String::new(),
-                    body: keep,
-                    started,
-                    ended: at,
+                match keep {
+                    None => Ended::Well(at),
+                    body => Ended::Replied(Box::new(Reply { body, ..Reply::good(started, at) })),
                 }
             }
             Some(failure) => {
                 let reply = reply_of(&failure, keep, started, at);
                 self.emit(&Event::Error { call, at, failure });
-                reply
+                Ended::Replied(Box::new(reply))
             }
         };
-        slots.finish(id, Ended::Replied(reply));
+        slots.finish(id, ended);
     }
 
     /// A reply to a call that was given up, answered before, or never made.

@@ -1,5 +1,10 @@
 //! Heads: what a request begins with, and what a reply's beginning says.
 
+use std::{
+    cell::{Cell, RefCell},
+    rc::Rc,
+};
+
 use mcp_loadtest_core::mcp::{Lifecycle, header};
 
 /// More header lines than this are no reply.
@@ -30,10 +35,83 @@ pub(crate) struct Head {
     pub(crate) content_type: ContentType,
     pub(crate) framing: Framing,
     pub(crate) keep_alive: bool,
-    pub(crate) session_id: Option<String>,
-    pub(crate) location: Option<String>,
+    pub(crate) session_id: Option<Rc<str>>,
+    pub(crate) location: Option<Rc<str>>,
     /// How long the head is: the body begins there.
     pub(crate) length: usize,
+}
+
+/// Reads heads and remembers the last one: a server repeats itself byte for byte, but for the length
+/// of the body, and to read it anew would cost more than to read the body.
+#[derive(Default)]
+pub(crate) struct Heads {
+    last: RefCell<Option<Box<Known>>>,
+    /// Heads in a row that were not the last one again.
+    strangers: Cell<u32>,
+}
+
+/// Where each head differs, only every so-many-th is remembered.
+const STRANGERS_PER_TRY: u32 = 16;
+
+/// A head, cut where the digits of its `Content-Length` stand.
+struct Known {
+    before: Box<[u8]>,
+    after: Box<[u8]>,
+    head: Head,
+}
+
+/// A body longer than this many digits can tell is read the long way, which complains.
+const MOST_DIGITS: usize = 15;
+
+impl Heads {
+    /// Reads a head. `Ok(None)`: more bytes are needed.
+    pub(crate) fn read(&self, bytes: &[u8]) -> Result<Option<Head>, String> {
+        if let Some(head) = self.last.borrow().as_ref().and_then(|known| known.read(bytes)) {
+            self.strangers.set(0);
+            return Ok(Some(head));
+        }
+        let head = read_head(bytes)?;
+        if let Some(head) = &head {
+            let strangers = self.strangers.replace(self.strangers.get().wrapping_add(1));
+            if strangers.is_multiple_of(STRANGERS_PER_TRY) {
+                *self.last.borrow_mut() = Known::new(bytes, head).map(Box::new);
+            }
+        }
+        Ok(head)
+    }
+}
+
+impl Known {
+    fn new(bytes: &[u8], head: &Head) -> Option<Self> {
+        const NAME: &[u8] = b"content-length:";
+        let bytes = &bytes[..head.length];
+        let mut names = bytes.windows(NAME.len());
+        let name = names.position(|window| window.eq_ignore_ascii_case(NAME))?;
+        let space = bytes[name + NAME.len()..].iter().take_while(|byte| **byte == b' ').count();
+        let (before, rest) = bytes.split_at(name + NAME.len() + space);
+        let (_, after) = rest.split_at(digits(rest));
+        let known = Self { before: before.into(), after: after.into(), head: head.clone() };
+        // The words may stand in another header: only what reads the same is the same.
+        known.read(bytes).filter(|read| read == head).map(|_| known)
+    }
+
+    fn read(&self, bytes: &[u8]) -> Option<Head> {
+        let rest = bytes.strip_prefix(&*self.before)?;
+        let (length, rest) = rest.split_at(digits(rest));
+        if length.is_empty() || length.len() > MOST_DIGITS || !rest.starts_with(&self.after) {
+            return None;
+        }
+        let value = length.iter().fold(0, |sum, digit| sum * 10 + usize::from(digit - b'0'));
+        Some(Head {
+            framing: Framing::Length(value),
+            length: self.before.len() + length.len() + self.after.len(),
+            ..self.head.clone()
+        })
+    }
+}
+
+fn digits(bytes: &[u8]) -> usize {
+    bytes.iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
 
 /// Reads a head. `Ok(None)`: more bytes are needed.
@@ -96,9 +174,9 @@ fn interpret(response: &httparse::Response<'_, '_>, length: usize) -> Result<Hea
         } else if name.eq_ignore_ascii_case("connection") {
             head.keep_alive &= !line.value.eq_ignore_ascii_case(b"close");
         } else if name.eq_ignore_ascii_case(header::SESSION_ID) {
-            head.session_id = Some(String::from_utf8_lossy(line.value).into_owned());
+            head.session_id = Some(String::from_utf8_lossy(line.value).into());
         } else if name.eq_ignore_ascii_case("location") {
-            head.location = Some(String::from_utf8_lossy(line.value).into_owned());
+            head.location = Some(String::from_utf8_lossy(line.value).into());
         }
     }
     if lengths > 1 || (lengths == 1 && head.framing == Framing::Chunked) {
@@ -182,6 +260,26 @@ mod tests {
         );
         assert!(read.keep_alive);
         assert_eq!(head("HTTP/1.1 200 OK\r\nConte").unwrap(), None);
+    }
+
+    #[test]
+    fn a_head_that_is_known_reads_as_it_did_at_first() {
+        let heads = Heads::default();
+        let replies = [
+            "HTTP/1.1 200 OK\r\nContent-Length: 12\r\nMcp-Session-Id: s\r\n\r\n{}",
+            "HTTP/1.1 200 OK\r\nContent-Length: 1234\r\nMcp-Session-Id: s\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: \r\nMcp-Session-Id: s\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\nMcp-Session-Id: s\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: 7\r\nMcp-Session-Id: s\r\n",
+            "HTTP/1.1 200 OK\r\nX: content-length: 5\r\nContent-Length: 7\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nX: content-length: 6\r\nContent-Length: 8\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nX-Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nX-Content-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n",
+        ];
+        for reply in replies.iter().chain(replies.iter().rev()) {
+            heads.strangers.set(0);
+            assert_eq!(heads.read(reply.as_bytes()), head(reply), "{reply}");
+        }
     }
 
     #[test]

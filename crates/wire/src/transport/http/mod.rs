@@ -26,12 +26,12 @@ use mcp_loadtest_core::{
     outcome::ErrorCategory,
 };
 use tokio::{
-    io::{AsyncRead as _, AsyncWriteExt as _, ReadBuf},
+    io::{AsyncRead as _, ReadBuf},
     task::JoinSet,
 };
 
 use self::{
-    head::{ContentType, Framing, Head, RequestHead},
+    head::{ContentType, Framing, Head, Heads, RequestHead},
     stream::{Dial, Stream},
 };
 use crate::session::{Break, Inner, Prepared};
@@ -62,6 +62,7 @@ pub(crate) struct HttpLink {
     session_id: RefCell<Option<String>>,
     agreed: Cell<bool>,
     head: RefCell<Rc<[u8]>>,
+    heads: Heads,
     /// The task that hears what the server says unasked; it ends with the session.
     listener: RefCell<JoinSet<()>>,
 }
@@ -95,6 +96,7 @@ impl HttpLink {
             agreed: Cell::new(session_id.is_some()),
             session_id: RefCell::new(session_id),
             head: RefCell::new(Rc::from([])),
+            heads: Heads::default(),
             listener: RefCell::default(),
         }
     }
@@ -129,14 +131,19 @@ impl HttpLink {
 
     /// Sends one request and settles its reply.
     pub(crate) async fn exchange(&self, inner: &Inner, id: u64, prepared: &Prepared) {
-        let template = &prepared.template;
-        let result = self
-            .round_trip(inner, id, |out| {
-                self.begin_request(out, &prepared.headers, template.len(id));
-                template.write(id, out);
-            })
-            .await;
-        if let Err(trouble) = result {
+        let result = async {
+            let mut stream = self.connection().await?;
+            // Written before anything is waited for, so that no call holds on to what it writes.
+            let unsent = send(&stream, |out| {
+                self.begin_request(out, &prepared.headers, prepared.template.len(id));
+                prepared.template.write(id, out);
+            });
+            if let Some(rest) = unsent? {
+                Box::pin(stream.send_rest(rest)).await.map_err(Trouble::disconnected)?;
+            }
+            self.receive(inner, id, stream).await
+        };
+        if let Err(trouble) = result.await {
             inner.end_call(id, &trouble.into_break());
         }
     }
@@ -167,40 +174,41 @@ impl HttpLink {
         id: u64,
         write: impl FnOnce(&mut Vec<u8>),
     ) -> Result<(), Trouble> {
-        let mut stream = match self.take_idle() {
-            Some(stream) => stream,
-            None => {
-                let connected = Box::pin(self.target.dial.connect()).await;
-                connected.map_err(|error| {
-                    Trouble::disconnected(format_args!(
-                        "cannot connect to {}: {error}",
-                        self.target.host
-                    ))
-                })?
-            }
-        };
-        let unsent = OUTGOING.with_borrow_mut(|out| {
-            out.clear();
-            write(out);
-            let sent = stream.try_write(out)?;
-            Ok::<_, std::io::Error>((sent < out.len()).then(|| out[sent..].to_vec()))
-        });
-        if let Some(rest) = unsent.map_err(Trouble::disconnected)? {
-            Box::pin(async {
-                stream.write_all(&rest).await?;
-                stream.flush().await
-            })
-            .await
-            .map_err(Trouble::disconnected)?;
+        let mut stream = self.connection().await?;
+        if let Some(rest) = send(&stream, write)? {
+            stream.send_rest(rest).await.map_err(Trouble::disconnected)?;
         }
-        match self.read_whole(inner, id, &mut stream).await? {
-            Whole::Settled { keep_alive: true } => self.idle.borrow_mut().push(stream),
-            Whole::Settled { keep_alive: false } => {}
-            Whole::Incomplete(bytes) => {
-                Box::pin(self.read_slowly(inner, id, stream, bytes)).await?
-            }
+        self.receive(inner, id, stream).await
+    }
+
+    /// An idle connection, or a new one.
+    async fn connection(&self) -> Result<Stream, Trouble> {
+        if let Some(stream) = self.take_idle() {
+            return Ok(stream);
         }
-        Ok(())
+        let connected = Box::pin(self.target.dial.connect()).await;
+        connected.map_err(|error| {
+            Trouble::disconnected(format_args!("cannot connect to {}: {error}", self.target.host))
+        })
+    }
+
+    #[expect(clippy::manual_async_fn, reason = "an `async fn` would keep `stream` twice")]
+    fn receive(
+        &self,
+        inner: &Inner,
+        id: u64,
+        mut stream: Stream,
+    ) -> impl Future<Output = Result<(), Trouble>> {
+        async move {
+            match self.read_whole(inner, id, &mut stream).await? {
+                Whole::Settled { keep_alive: true } => self.idle.borrow_mut().push(stream),
+                Whole::Settled { keep_alive: false } => {}
+                Whole::Incomplete(bytes) => {
+                    Box::pin(self.read_slowly(inner, id, stream, bytes)).await?
+                }
+            }
+            Ok(())
+        }
     }
 
     fn take_idle(&self) -> Option<Stream> {
@@ -237,7 +245,7 @@ impl HttpLink {
         if bytes.is_empty() {
             return Err(Trouble::disconnected("the server closed the connection without a reply"));
         }
-        let Some(head) = head::read_head(bytes).map_err(Trouble::malformed)? else {
+        let Some(head) = self.heads.read(bytes).map_err(Trouble::malformed)? else {
             return Ok(Whole::Incomplete(bytes.to_vec()));
         };
         match head.framing {
@@ -285,7 +293,7 @@ impl HttpLink {
             && inner.lifecycle.get().http_sessions
             && self.session_id.borrow().is_none()
         {
-            *self.session_id.borrow_mut() = Some(id.clone());
+            *self.session_id.borrow_mut() = Some(id.to_string());
             self.refresh_head(inner);
         }
     }
@@ -349,6 +357,16 @@ impl HttpLink {
         self.listener.borrow_mut().abort_all();
         self.idle.borrow_mut().clear();
     }
+}
+
+/// Writes a request and gives what the socket did not take at once.
+fn send(stream: &Stream, write: impl FnOnce(&mut Vec<u8>)) -> Result<Option<Vec<u8>>, Trouble> {
+    OUTGOING.with_borrow_mut(|out| {
+        out.clear();
+        write(out);
+        let sent = stream.try_write(out).map_err(Trouble::disconnected)?;
+        Ok((sent < out.len()).then(|| out[sent..].to_vec()))
+    })
 }
 
 enum Whole {

@@ -5,12 +5,12 @@ use std::{
     net::SocketAddr,
     pin::Pin,
     sync::Arc,
-    task::{Context, Poll, Waker},
+    task::{Context, Poll},
 };
 
 use rustls::{ClientConfig, RootCertStore, pki_types::ServerName};
 use tokio::{
-    io::{AsyncRead, AsyncWrite, ReadBuf},
+    io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, Interest, ReadBuf},
     net::TcpStream,
 };
 use tokio_rustls::{TlsConnector, client::TlsStream};
@@ -71,7 +71,8 @@ impl Stream {
             Self::Tls(tls) => tls.get_ref().0,
         };
         // Costs no system call: the reactor knows whether anything has come in.
-        tcp.poll_read_ready(&mut Context::from_waker(Waker::noop())).is_pending()
+        let seen = tcp.try_io(Interest::READABLE, || Ok(()));
+        seen.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
     }
 
     /// Writes what the socket takes at once.
@@ -83,6 +84,12 @@ impl Stream {
             },
             Self::Tls(_) => Ok(0),
         }
+    }
+
+    /// Writes the rest of what `try_write` began.
+    pub(crate) async fn send_rest(&mut self, rest: Vec<u8>) -> io::Result<()> {
+        self.write_all(&rest).await?;
+        self.flush().await
     }
 }
 
