@@ -38,6 +38,8 @@ pub struct Call<'a> {
     pub method: Cow<'a, str>,
     /// The tool, where the method calls one.
     pub tool: Option<Cow<'a, str>>,
+    /// Which step of the scenario it belongs to; 0 in a scenario without steps.
+    pub segment: u16,
     /// When the call should have started.
     pub intended: Duration,
     /// When it did start.
@@ -106,6 +108,21 @@ pub struct ProcessSample {
     pub open_files: u32,
 }
 
+/// What a load thread did with its time since the sample before.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GeneratorSample {
+    /// Offset from the start of the run.
+    pub at: Duration,
+    /// Which thread.
+    pub worker: u16,
+    /// The time that passed.
+    pub wall: Duration,
+    /// For how long of it the thread was on a CPU.
+    pub cpu: Duration,
+    /// For how long of it the thread could have run but got no CPU.
+    pub starved: Duration,
+}
+
 /// Something that happened.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event<'a> {
@@ -152,8 +169,21 @@ pub enum Event<'a> {
         /// The evidence, in a sentence.
         evidence: Cow<'a, str>,
     },
+    /// Calls were due but not sent, because too many were in flight already.
+    Dropped {
+        /// When the last of them was due.
+        at: Duration,
+        /// Which thread did not send them.
+        worker: u16,
+        /// Which step of the scenario they belong to.
+        segment: u16,
+        /// How many.
+        count: u64,
+    },
     /// The state of the server's process tree.
     Process(ProcessSample),
+    /// What a load thread of ours did with its time.
+    Generator(GeneratorSample),
     /// Anything else worth telling: a phase began, a server restarted, a frame was defective.
     Scenario {
         /// When.

@@ -9,11 +9,30 @@ pub const LONGEST: Duration = Duration::from_secs(3600);
 /// The shortest time that is told apart from zero.
 const SHORTEST_NANOS: u64 = 1_000;
 const FIGURES: u8 = 3;
+const COARSE_FIGURES: u8 = 2;
 
 /// An empty histogram with the bounds that all histograms of a run share, so that they can merge.
 pub fn new() -> Histogram<u64> {
     Histogram::new_with_bounds(SHORTEST_NANOS, LONGEST.as_nanos() as u64, FIGURES)
         .expect("the bounds are constants that the histogram accepts")
+}
+
+/// An empty histogram of two figures, for what is kept every second.
+pub fn coarse() -> Histogram<u64> {
+    Histogram::new_with_bounds(SHORTEST_NANOS, LONGEST.as_nanos() as u64, COARSE_FIGURES)
+        .expect("the bounds are constants that the histogram accepts")
+}
+
+/// Adds one histogram to another.
+pub fn add(to: &mut Histogram<u64>, from: &Histogram<u64>) {
+    to.add(from).expect("all histograms of a run have the same bounds");
+}
+
+/// Takes from a histogram what is in it as a part.
+pub fn take_away(from: &mut Histogram<u64>, part: &Histogram<u64>) {
+    if !part.is_empty() {
+        from.subtract(part).expect("the part was recorded in the whole as well");
+    }
 }
 
 /// Records one time; what lies above the bound counts as the bound.
@@ -27,6 +46,51 @@ pub fn record(histogram: &mut Histogram<u64>, time: Duration) {
 /// The time below which the share `quantile` of all recorded times lies, or nothing without samples.
 pub fn quantile(histogram: &Histogram<u64>, quantile: f64) -> Option<Duration> {
     (!histogram.is_empty()).then(|| Duration::from_nanos(histogram.value_at_quantile(quantile)))
+}
+
+/// The buckets of a histogram that were hit: the longest time of each in nanoseconds, and its count.
+#[derive(
+    Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+)]
+#[serde(transparent)]
+pub struct Buckets(pub Vec<(u64, u64)>);
+
+impl Buckets {
+    /// The buckets of a histogram.
+    pub fn of(histogram: &Histogram<u64>) -> Self {
+        let hit = histogram.iter_recorded();
+        Self(hit.map(|bucket| (bucket.value_iterated_to(), bucket.count_at_value())).collect())
+    }
+
+    /// How many times were recorded.
+    pub fn count(&self) -> u64 {
+        self.0.iter().fold(0, |sum, (_, count)| sum.saturating_add(*count))
+    }
+
+    /// The time below which the share `quantile` of all times lies.
+    pub fn quantile(&self, quantile: f64) -> Option<Duration> {
+        let rank = (self.count() as f64 * quantile).ceil().max(1.0) as u64;
+        let mut seen = 0_u64;
+        let found = self.0.iter().find(|(_, count)| {
+            seen = seen.saturating_add(*count);
+            seen >= rank
+        });
+        found.map(|(value, _)| Duration::from_nanos(*value))
+    }
+
+    /// Adds what another has.
+    pub fn merge(&mut self, other: &Self) {
+        if self.0.is_empty() {
+            self.0.clone_from(&other.0);
+            return;
+        }
+        for (value, count) in &other.0 {
+            match self.0.binary_search_by_key(value, |(known, _)| *known) {
+                Ok(place) => self.0[place].1 += count,
+                Err(place) => self.0.insert(place, (*value, *count)),
+            }
+        }
+    }
 }
 
 /// Serde form: the non-empty buckets as `[nanoseconds, count]` pairs.

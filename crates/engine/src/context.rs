@@ -153,7 +153,7 @@ impl Context {
 
     /// How load calls are made.
     pub(crate) fn load(&self) -> How {
-        How { phase: Phase::Load, intended: None, deadlines: self.deadlines(), keep_body: false }
+        How::new(Phase::Load, self.deadlines())
     }
 
     /// Notes that the run was cut short.

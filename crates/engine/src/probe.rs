@@ -256,7 +256,7 @@ impl Probe {
         let prepared = session.prepare_tool_call(&tool.name, &arguments, &tool.input_schema);
         let deadlines =
             Deadlines { hang: self.hang_timeout, grace: self.grace_period, timeout: Duration::MAX };
-        let how = How { phase: Phase::Load, intended: None, deadlines, keep_body: false };
+        let how = How::new(Phase::Load, deadlines);
         let reply = tokio::select! {
             reply = session.call(&prepared, how) => reply,
             () = self.stop.stopped() => return skipped(&tool.name, "interrupted".into()),

@@ -66,7 +66,7 @@ impl Recorder {
     pub(crate) fn flush(&self) {
         let mut inside = self.inside.borrow_mut();
         inside.flush_trace();
-        let counts = &inside.tally.counts;
+        let counts = inside.tally.counts();
         let now = Told {
             issued: counts.issued,
             ok: counts.ok,

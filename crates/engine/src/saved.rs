@@ -193,6 +193,8 @@ impl Fold {
             | Event::Error { call, .. }
             | Event::Hang { call, .. }
             | Event::Deadlock { call, .. } => call.worker,
+            Event::Dropped { worker, .. } => *worker,
+            Event::Generator(sample) => sample.worker,
             Event::Process(_) => 0,
             Event::Scenario { at, name, detail, .. } => {
                 self.take_note(*at, name, detail);
@@ -220,7 +222,7 @@ impl Fold {
             tally.merge(worker);
         }
         // A run that was cut short lasted until the last thing that is known of it.
-        let last = self.finished.unwrap_or(tally.last_end);
+        let last = self.finished.unwrap_or(tally.last_end());
         if self.finished.is_none() {
             observe_unwritten(
                 &mut tally,
@@ -234,12 +236,11 @@ impl Fold {
 /// Calls that were in flight when we were killed have no end in the trace. They were withdrawn, as
 /// those of a run that is interrupted gently.
 fn withdraw_open_calls(tally: &mut Tally) {
-    let open = tally.tools.iter().map(|tool| {
-        let ended = tool.counts.ok + tool.counts.errors() + tool.counts.dropped;
-        (tool.name.clone(), tool.counts.issued.saturating_sub(ended))
+    let open = tally.segments.iter().zip(0..).flat_map(|(segment, index)| {
+        segment.tools.iter().map(move |tool| (index, tool.name.clone(), tool.counts.open()))
     });
-    for (tool, count) in open.collect::<Vec<_>>() {
-        let at = tally.last_end;
+    let at = tally.last_end();
+    for (segment, tool, count) in open.collect::<Vec<_>>() {
         let call = Call {
             request_id: 0,
             session: 0,
@@ -247,6 +248,7 @@ fn withdraw_open_calls(tally: &mut Tally) {
             phase: Phase::Load,
             method: "".into(),
             tool: Some(tool.into()),
+            segment,
             intended: at,
             started: at,
         };

@@ -12,7 +12,7 @@ pub(super) const OPEN: &str = "accounting_open";
 pub(super) const NOTHING_MEASURED: &str = "nothing_measured";
 
 pub(super) fn judge(tally: &Tally, _: &RunInfo) -> Vec<Finding> {
-    let counts = &tally.counts;
+    let counts = &tally.counts();
     if counts.issued == 0 {
         return vec![finding(
             NOTHING_MEASURED,
@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn a_call_that_is_unaccounted_for_makes_the_run_invalid() {
         let mut run = Run::default().oks(3);
-        run.tally.counts.issued += 1;
+        run.tally.segments[0].counts.issued += 1;
         assert_eq!(
             report::build(info(Scenario::sustained()), &run.tally).verdict,
             Verdict::Invalid

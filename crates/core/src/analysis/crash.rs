@@ -18,7 +18,7 @@ pub(super) fn judge(tally: &Tally, _: &RunInfo) -> Vec<Finding> {
 }
 
 fn crash(tally: &Tally) -> Option<Finding> {
-    let lost = tally.counts.of(ErrorCategory::Crash);
+    let lost = tally.counts().of(ErrorCategory::Crash);
     let exits = tally.notes.get(note::SERVER_EXIT);
     if lost == 0 && exits.is_none() {
         return None;
@@ -36,7 +36,7 @@ fn crash(tally: &Tally) -> Option<Finding> {
 }
 
 fn disconnected(tally: &Tally) -> Option<Finding> {
-    let lost = tally.counts.of(ErrorCategory::Disconnected);
+    let lost = tally.counts().of(ErrorCategory::Disconnected);
     if lost == 0 {
         return None;
     }

@@ -24,7 +24,7 @@ const TOLD: [ErrorCategory; 4] = [
 ];
 
 pub(super) fn judge(tally: &Tally, _: &RunInfo) -> Vec<Finding> {
-    let counts = &tally.counts;
+    let counts = &tally.counts();
     let told: u64 = TOLD.into_iter().map(|category| counts.of(category)).sum();
     if told == 0 {
         return Vec::new();

@@ -41,6 +41,7 @@ impl Run {
             phase: Phase::Load,
             method: "tools/call".into(),
             tool: Some("echo".into()),
+            segment: 0,
             intended: Duration::from_millis(started),
             started: Duration::from_millis(started),
         };

@@ -19,7 +19,7 @@ const ORPHAN_REPLY: &str = "orphan_reply";
 
 pub(super) fn judge(tally: &Tally, _: &RunInfo) -> Vec<Finding> {
     let mut found = Vec::new();
-    let malformed = tally.counts.of(ErrorCategory::Malformed);
+    let malformed = tally.counts().of(ErrorCategory::Malformed);
     let defects = tally.notes.get(note::FRAME_DEFECT);
     let too_large = tally.notes.get(note::FRAME_TOO_LARGE);
     if let Some(note) = too_large {

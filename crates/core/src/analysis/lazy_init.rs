@@ -26,17 +26,18 @@ const NOTICEABLE: Duration = Duration::from_secs(1);
 const ENOUGH: u64 = 3;
 
 pub(super) fn judge(tally: &Tally, _: &RunInfo) -> Vec<Finding> {
-    tally.tools.iter().filter_map(cliff).collect()
+    tally.total().tools.iter().filter_map(cliff).collect()
 }
 
 fn cliff(tool: &ToolTally) -> Option<Finding> {
     let first = tool.first?;
-    if tool.steady.len() < ENOUGH || first < NOTICEABLE {
+    let times = tool.steady();
+    if times.len() < ENOUGH || first < NOTICEABLE {
         return None;
     }
-    let steady = histogram::quantile(&tool.steady, 0.5)?;
+    let steady = histogram::quantile(&times, 0.5)?;
     let queue = steady * tool.first_batch;
-    let unlucky = histogram::quantile(&tool.steady, 0.99)?;
+    let unlucky = histogram::quantile(&times, 0.99)?;
     if first < steady * CLIFF || first < queue.max(unlucky) * BEYOND {
         return None;
     }

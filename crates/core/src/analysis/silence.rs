@@ -31,7 +31,7 @@ fn deadlock(tally: &Tally) -> Option<Finding> {
     let message = format!(
         "DEADLOCK DETECTED: {} of {} never answered within {} ({})",
         count,
-        plural(tally.counts.issued, "call"),
+        plural(tally.counts().issued, "call"),
         format_latency(longest),
         words(*diagnosis),
     );
@@ -73,7 +73,7 @@ fn advice(diagnosis: Diagnosis) -> &'static str {
 }
 
 fn slow(tally: &Tally, info: &RunInfo) -> Option<Finding> {
-    let late = tally.counts.of(ErrorCategory::Hang);
+    let late = tally.counts().of(ErrorCategory::Hang);
     if late == 0 {
         return None;
     }
@@ -82,7 +82,7 @@ fn slow(tally: &Tally, info: &RunInfo) -> Option<Finding> {
     let told = format!(
         "{} of {} answered after the hang threshold, the last after {}",
         late,
-        plural(tally.counts.issued, "call"),
+        plural(tally.counts().issued, "call"),
         format_latency(longest)
     );
     Some(if is_burst && late * 2 > burst(info) {
@@ -96,7 +96,7 @@ fn slow(tally: &Tally, info: &RunInfo) -> Option<Finding> {
         );
         found
     } else {
-        finding(SLOW_CALLS, slow_severity(info, late, tally.counts.issued), told)
+        finding(SLOW_CALLS, slow_severity(info, late, tally.counts().issued), told)
     })
 }
 

@@ -15,7 +15,7 @@ use crate::{
     histogram,
     outcome::ErrorCategory,
     scenario::Scenario,
-    tally::{Counts, Tally, ToolTally},
+    tally::{Counts, Segment, Tally, ToolTally},
     thresholds::{Measured, Thresholds},
 };
 
@@ -51,6 +51,8 @@ pub fn build(info: RunInfo, tally: &Tally) -> Report {
 }
 
 fn figures(info: RunInfo, tally: &Tally) -> Report {
+    let total = tally.total();
+    let times = total.times();
     Report {
         run_id: info.run_id,
         started_at: info.started_at,
@@ -58,17 +60,17 @@ fn figures(info: RunInfo, tally: &Tally) -> Report {
         seed: info.scenario.seed.0,
         scenario_kind: info.scenario.kind,
         server_info: info.server_info,
-        latency: LatencyStats::from_histogram(tally.latency.clone()),
-        service: LatencyStats::from_histogram(tally.service.clone()),
-        throughput: throughput(tally),
-        errors: errors(tally),
+        latency: LatencyStats::from_histogram(times.response().clone()),
+        service: LatencyStats::from_histogram(times.service()),
+        throughput: throughput(tally, &total),
+        errors: errors(tally, &total.counts),
         process: process(tally),
-        tools: tally.tools.iter().map(tool).collect(),
+        tools: total.tools.iter().map(tool).collect(),
         steps: steps(tally),
         deadlock_count: u32::try_from(tally.deadlock_count).unwrap_or(u32::MAX),
         hang_count: u32::try_from(tally.hang_count).unwrap_or(u32::MAX),
         hung_for: tally.hung_for.clone(),
-        dropped: tally.counts.dropped,
+        dropped: total.counts.dropped,
         trace_path: info.trace_path,
         run_dir: info.run_dir,
         calls: calls(tally),
@@ -87,20 +89,18 @@ fn calls(tally: &Tally) -> Vec<String> {
     noted(note::PLANNED_CALL).into_iter().chain(made_up).collect()
 }
 
-fn throughput(tally: &Tally) -> ThroughputStats {
-    let ended = tally.counts.ok + tally.counts.errors();
-    let seconds = tally.load_time().as_secs_f64();
+fn throughput(tally: &Tally, total: &Segment) -> ThroughputStats {
     let mut done = 0;
-    let timeline = tally.timeline.iter().enumerate().map(|(second, counts)| {
+    let timeline = tally.timeline.seconds().iter().enumerate().map(|(second, counts)| {
         done += counts.ok + counts.errors;
         (Duration::from_secs(second as u64 + 1), done)
     });
     ThroughputStats {
-        total_requests: tally.counts.issued,
-        successful_requests: tally.counts.ok,
-        requests_per_sec: if seconds > 0.0 { ended as f64 / seconds } else { 0.0 },
+        total_requests: total.counts.issued,
+        successful_requests: total.counts.ok,
+        requests_per_sec: total.throughput(),
         timeline: timeline.collect(),
-        seconds: tally.timeline.clone(),
+        seconds: tally.timeline.seconds().to_vec(),
     }
 }
 
@@ -109,10 +109,10 @@ fn by_category(counts: &Counts) -> std::collections::BTreeMap<ErrorCategory, u64
     counted.filter(|(_, count)| *count > 0).collect()
 }
 
-fn errors(tally: &Tally) -> ErrorStats {
+fn errors(tally: &Tally, counts: &Counts) -> ErrorStats {
     ErrorStats {
-        total: tally.counts.errors(),
-        by_category: by_category(&tally.counts),
+        total: counts.errors(),
+        by_category: by_category(counts),
         examples: tally
             .failures
             .iter()
@@ -140,9 +140,9 @@ fn tool(tally: &ToolTally) -> ToolStats {
         total_requests: tally.counts.issued,
         successful_requests: tally.counts.ok,
         errors: by_category(&tally.counts),
-        latency: LatencyStats::from_histogram(tally.latency.clone()),
+        latency: LatencyStats::from_histogram(tally.times.response().clone()),
         first_call: tally.first,
-        steady_p50: histogram::quantile(&tally.steady, 0.5),
+        steady_p50: histogram::quantile(&tally.steady(), 0.5),
     }
 }
 

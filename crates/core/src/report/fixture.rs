@@ -54,6 +54,7 @@ impl Run {
             phase: Phase::Load,
             method: "tools/call".into(),
             tool: Some(tool.into()),
+            segment: 0,
             intended: self.clock,
             started: self.clock,
         };

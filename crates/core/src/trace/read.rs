@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use thiserror::Error;
 
 use crate::{
-    event::{Call, Diagnosis, Event, Failure, Phase, ProcessSample},
+    event::{Call, Diagnosis, Event, Failure, GeneratorSample, Phase, ProcessSample},
     outcome::ErrorCategory,
 };
 
@@ -40,6 +40,8 @@ struct Line<'a> {
     session: u32,
     #[serde(default)]
     worker: u16,
+    #[serde(default)]
+    segment: u16,
     phase: Option<Phase>,
     method: Option<String>,
     tool: Option<String>,
@@ -58,6 +60,10 @@ struct Line<'a> {
     threads: u32,
     #[serde(default)]
     open_files: u32,
+    count: Option<u64>,
+    wall_ns: Option<u64>,
+    cpu_ns: Option<u64>,
+    starved_ns: Option<u64>,
     name: Option<String>,
     detail: Option<String>,
 }
@@ -96,6 +102,19 @@ pub fn read_line(line: &str) -> Result<Event<'static>, TraceError> {
             diagnosis: line.diagnosis.unwrap_or(Diagnosis::Unclear),
             evidence: line.evidence.unwrap_or_default().into(),
         },
+        "dropped" => Event::Dropped {
+            at,
+            worker: line.worker,
+            segment: line.segment,
+            count: line.need(line.count, "count")?,
+        },
+        "generator_sample" => Event::Generator(GeneratorSample {
+            at,
+            worker: line.worker,
+            wall: Duration::from_nanos(line.need(line.wall_ns, "wall_ns")?),
+            cpu: Duration::from_nanos(line.need(line.cpu_ns, "cpu_ns")?),
+            starved: Duration::from_nanos(line.need(line.starved_ns, "starved_ns")?),
+        }),
         "process_sample" => Event::Process(ProcessSample {
             at,
             rss_mb: line.need(line.rss_mb, "rss_mb")?,
@@ -129,6 +148,7 @@ impl Line<'_> {
             phase: self.phase.unwrap_or(Phase::Load),
             method: self.need(self.method.clone(), "method")?.into(),
             tool: self.tool.clone().map(Into::into),
+            segment: self.segment,
             intended: self.intended_ts.map_or(started, seconds),
             started,
         })
@@ -163,6 +183,7 @@ mod tests {
             phase: Phase::Load,
             method: "tools/call".into(),
             tool: Some("a \"b\"\n".into()),
+            segment: (id % 3) as u16,
             intended: Duration::from_nanos(nanos / 2),
             started: Duration::from_nanos(nanos),
         }
@@ -182,6 +203,14 @@ mod tests {
                 },
                 Event::Hang { call: call(id, nanos), at },
                 Event::Deadlock { call: call(id, nanos), at, diagnosis: Diagnosis::Wedged, evidence: text.clone().into() },
+                Event::Dropped { at, worker: 3, segment: (id % 2) as u16, count: id },
+                Event::Generator(GeneratorSample {
+                    at,
+                    worker: 1,
+                    wall: Duration::from_nanos(took),
+                    cpu: Duration::from_nanos(took / 2),
+                    starved: Duration::from_nanos(took / 3),
+                }),
                 Event::Process(ProcessSample { at, rss_mb: 1.5, cpu_pct: 2.25, threads: 3, open_files: 4 }),
                 Event::Scenario { at, name: "step".into(), detail: text.into(), took: Some(Duration::from_nanos(took)) },
             ];

@@ -51,7 +51,20 @@ pub fn append(event: &Event<'_>, out: &mut Vec<u8>) {
             out.extend_from_slice(b",\"evidence\":");
             append_text(evidence, out);
         }
+        Event::Dropped { at, worker, segment, count } => {
+            open(out, *at, "dropped");
+            append_number(",\"worker\":", u64::from(*worker), out);
+            append_segment(*segment, out);
+            append_number(",\"count\":", *count, out);
+        }
         Event::Process(sample) => append_process(sample, out),
+        Event::Generator(sample) => {
+            open(out, sample.at, "generator_sample");
+            append_number(",\"worker\":", u64::from(sample.worker), out);
+            append_number(",\"wall_ns\":", sample.wall.as_nanos() as u64, out);
+            append_number(",\"cpu_ns\":", sample.cpu.as_nanos() as u64, out);
+            append_number(",\"starved_ns\":", sample.starved.as_nanos() as u64, out);
+        }
         Event::Scenario { at, name, detail, took } => {
             open(out, *at, "scenario_event");
             out.extend_from_slice(b",\"name\":");
@@ -87,13 +100,10 @@ fn open(out: &mut Vec<u8>, at: Duration, kind: &str) {
 }
 
 fn append_call(call: &Call<'_>, out: &mut Vec<u8>) {
-    let mut digits = itoa::Buffer::new();
-    out.extend_from_slice(b",\"request_id\":");
-    out.extend_from_slice(digits.format(call.request_id).as_bytes());
-    out.extend_from_slice(b",\"session\":");
-    out.extend_from_slice(digits.format(call.session).as_bytes());
-    out.extend_from_slice(b",\"worker\":");
-    out.extend_from_slice(digits.format(call.worker).as_bytes());
+    append_number(",\"request_id\":", call.request_id, out);
+    append_number(",\"session\":", u64::from(call.session), out);
+    append_number(",\"worker\":", u64::from(call.worker), out);
+    append_segment(call.segment, out);
     out.extend_from_slice(match call.phase {
         Phase::Setup => b",\"phase\":\"setup\"".as_slice(),
         Phase::Warmup => b",\"phase\":\"warmup\"",
@@ -108,6 +118,18 @@ fn append_call(call: &Call<'_>, out: &mut Vec<u8>) {
     }
     out.extend_from_slice(b",\"intended_ts\":");
     append_seconds(call.intended, out);
+}
+
+fn append_number(label: &str, number: u64, out: &mut Vec<u8>) {
+    out.extend_from_slice(label.as_bytes());
+    out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+}
+
+/// A scenario without steps does not mention them.
+fn append_segment(segment: u16, out: &mut Vec<u8>) {
+    if segment > 0 {
+        append_number(",\"segment\":", u64::from(segment), out);
+    }
 }
 
 fn append_duration(duration: Duration, out: &mut Vec<u8>) {

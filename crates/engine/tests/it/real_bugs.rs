@@ -129,7 +129,7 @@ mod unknown_method {
             grace: Duration::from_secs(60),
             timeout: Duration::MAX,
         };
-        let how = How { phase: Phase::Load, intended: None, deadlines: patient, keep_body: false };
+        let how = How::new(Phase::Load, patient);
         let (unknown, ping) =
             (session.prepare("no/such/method", json!({})), session.prepare("ping", json!({})));
         let replies = tokio::join!(session.call(&unknown, how), session.call(&ping, how));

@@ -29,6 +29,8 @@ pub struct How {
     pub phase: Phase,
     /// When it should have started; now, if nothing is said.
     pub intended: Option<Duration>,
+    /// Which step of the scenario it belongs to; 0 without steps.
+    pub segment: u16,
     /// How long it is waited for.
     pub deadlines: Deadlines,
     /// Whether the caller wants the body.
@@ -36,10 +38,15 @@ pub struct How {
 }
 
 impl How {
+    /// A call that starts now, of no particular step, whose body nobody wants.
+    pub fn new(phase: Phase, deadlines: Deadlines) -> Self {
+        Self { phase, intended: None, segment: 0, deadlines, keep_body: false }
+    }
+
     /// A request of the set-up: one limit, body kept.
     pub fn setup(limit: Duration) -> Self {
         let deadlines = Deadlines { hang: Duration::MAX, grace: Duration::MAX, timeout: limit };
-        Self { phase: Phase::Setup, intended: None, deadlines, keep_body: true }
+        Self { keep_body: true, ..Self::new(Phase::Setup, deadlines) }
     }
 }
 
@@ -123,6 +130,7 @@ impl Inner {
         let opening = Opening {
             prepared: prepared.clone(),
             phase: attempt.how.phase,
+            segment: attempt.how.segment,
             intended: attempt.intended(),
             started: attempt.started,
             deadlines: attempt.how.deadlines,
@@ -255,6 +263,7 @@ impl Inner {
             phase: attempt.how.phase,
             method: Cow::Borrowed(prepared.method()),
             tool: prepared.tool().map(Cow::Borrowed),
+            segment: attempt.how.segment,
             intended: attempt.intended(),
             started: attempt.started,
         };

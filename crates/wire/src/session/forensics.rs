@@ -53,8 +53,7 @@ impl Inner {
         tokio::task::spawn_local(async move {
             let never =
                 Deadlines { hang: Duration::MAX, grace: Duration::MAX, timeout: CONTROL_LIMIT };
-            let how =
-                How { phase: Phase::Control, intended: None, deadlines: never, keep_body: false };
+            let how = How::new(Phase::Control, never);
             let reply = session.control(how).await;
             if is_alive(&reply) {
                 told.set(ControlReply::Answered(reply.took()));

@@ -133,6 +133,7 @@ impl Inner {
             phase: slot.phase,
             method: Cow::Borrowed(prepared.map_or("", |prepared| prepared.method())),
             tool: prepared.and_then(|prepared| prepared.tool()).map(Cow::Borrowed),
+            segment: slot.segment,
             intended: slot.intended,
             started: slot.started,
         }

@@ -1,0 +1,77 @@
+//! How busy and how late the generator was: whether the figures are the server's or our own.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use hdrhistogram::Histogram;
+
+use crate::{event::GeneratorSample, histogram};
+
+/// What is known of the generator itself.
+#[derive(Debug, Clone, Default)]
+pub struct Generator {
+    lag: Option<Box<Histogram<u64>>>,
+    workers: BTreeMap<u16, Spent>,
+}
+
+/// What one load thread did with its time.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Spent {
+    wall: Duration,
+    cpu: Duration,
+    starved: Duration,
+}
+
+impl Generator {
+    pub(super) fn observe(&mut self, sample: &GeneratorSample) {
+        let spent = self.workers.entry(sample.worker).or_default();
+        spent.wall += sample.wall;
+        spent.cpu += sample.cpu;
+        spent.starved += sample.starved;
+    }
+
+    pub(super) fn observe_lag(&mut self, lag: Duration) {
+        let lags = self.lag.get_or_insert_with(|| Box::new(histogram::new()));
+        histogram::record(lags, lag);
+    }
+
+    pub(super) fn merge(&mut self, other: Self) {
+        if let Some(theirs) = other.lag {
+            match &mut self.lag {
+                Some(mine) => histogram::add(mine, &theirs),
+                None => self.lag = Some(theirs),
+            }
+        }
+        for (worker, theirs) in other.workers {
+            let mine = self.workers.entry(worker).or_default();
+            mine.wall += theirs.wall;
+            mine.cpu += theirs.cpu;
+            mine.starved += theirs.starved;
+        }
+    }
+
+    /// How much later than intended calls were sent; empty when all were sent as they came.
+    pub fn lag(&self) -> Histogram<u64> {
+        self.lag.as_deref().cloned().unwrap_or_else(histogram::new)
+    }
+
+    /// The CPU time of all load threads while load was on.
+    pub fn cpu(&self) -> Duration {
+        self.workers.values().map(|spent| spent.cpu).sum()
+    }
+
+    /// The share of its time that the busiest load thread was on a CPU. Nothing where that cannot
+    /// be measured.
+    pub fn busiest(&self) -> Option<f64> {
+        self.most(|spent| spent.cpu)
+    }
+
+    /// The share of its time that a load thread could have run but got no CPU, at worst.
+    pub fn starved(&self) -> Option<f64> {
+        self.most(|spent| spent.starved)
+    }
+
+    fn most(&self, part: fn(&Spent) -> Duration) -> Option<f64> {
+        let known = self.workers.values().filter(|spent| !spent.wall.is_zero());
+        known.map(|spent| part(spent).as_secs_f64() / spent.wall.as_secs_f64()).reduce(f64::max)
+    }
+}

@@ -1,0 +1,96 @@
+//! One step of a run: a level of a ramp, the burst of a spike, a trial of a search.
+//!
+//! Every call belongs to exactly one, so the totals of a run are sums over its segments and no call
+//! is recorded twice. A scenario without steps has one segment, number 0.
+
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+
+use super::{counts::Counts, times::Times, tool::ToolTally};
+use crate::event::Call;
+
+/// The calls of one step.
+#[derive(Debug, Clone, Default)]
+pub struct Segment {
+    /// How its calls ended.
+    pub counts: Counts,
+    /// The same by tool.
+    pub tools: Vec<ToolTally>,
+    /// When its first call should have started.
+    pub first_start: Option<Duration>,
+    /// When its last call should have started.
+    pub last_start: Duration,
+    /// When its last call ended.
+    pub last_end: Duration,
+    recent_tool: usize,
+}
+
+impl Segment {
+    /// The times of all its calls.
+    pub fn times(&self) -> Times {
+        let mut all = Times::default();
+        self.tools.iter().for_each(|tool| all.merge(&tool.times));
+        all
+    }
+
+    /// Response times of all its calls.
+    pub fn response(&self) -> Histogram<u64> {
+        self.times().response().clone()
+    }
+
+    /// The tool with this name, if it was called.
+    pub fn tool(&self, name: &str) -> Option<&ToolTally> {
+        self.tools.iter().find(|tool| tool.name == name)
+    }
+
+    /// How long load was offered: from the first intended start to the last end.
+    pub fn load_time(&self) -> Duration {
+        self.first_start.map_or(Duration::ZERO, |first| self.last_end.saturating_sub(first))
+    }
+
+    /// Ended calls a second.
+    pub fn throughput(&self) -> f64 {
+        let seconds = self.load_time().as_secs_f64();
+        if seconds > 0.0 { self.counts.ended() as f64 / seconds } else { 0.0 }
+    }
+
+    pub(super) fn observe_start(&mut self, intended: Duration, count: u64) {
+        self.counts.issued += count;
+        self.first_start = Some(self.first_start.map_or(intended, |first| first.min(intended)));
+        self.last_start = self.last_start.max(intended);
+    }
+
+    /// The tool that a call is for; a method that calls no tool stands for itself.
+    #[inline]
+    pub(super) fn tool_of(&mut self, call: &Call<'_>) -> &mut ToolTally {
+        let name = call.tool.as_deref().unwrap_or(&call.method);
+        let known = self.tools.get(self.recent_tool).is_some_and(|tool| tool.name == name);
+        if !known {
+            self.recent_tool = self.place(name);
+        }
+        &mut self.tools[self.recent_tool]
+    }
+
+    fn place(&mut self, name: &str) -> usize {
+        let found = self.tools.iter().position(|tool| tool.name == name);
+        found.unwrap_or_else(|| {
+            self.tools.push(ToolTally::new(name));
+            self.tools.len() - 1
+        })
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.counts.merge(&other.counts);
+        for theirs in &other.tools {
+            let place = self.place(&theirs.name);
+            self.tools[place].merge(theirs);
+        }
+        self.first_start = match (self.first_start, other.first_start) {
+            (Some(mine), Some(theirs)) => Some(mine.min(theirs)),
+            (mine, theirs) => mine.or(theirs),
+        };
+        self.last_start = self.last_start.max(other.last_start);
+        self.last_end = self.last_end.max(other.last_end);
+    }
+}
