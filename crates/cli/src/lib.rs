@@ -11,6 +11,7 @@ mod interrupt;
 mod limits;
 mod load;
 mod progress;
+mod scenario_args;
 mod server_args;
 
 use clap::{Parser as _, error::ErrorKind};

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use mcp_loadtest::{Report, Run, RunError, ScenarioKind, Server, Stop};
+use mcp_loadtest::{Report, Run, RunError, Server, Stop};
 use mcp_loadtest_core::{
     config::{Config, Format},
     exit::Exit,
@@ -56,10 +56,7 @@ impl Load {
         if let Some(threads) = self.threads {
             run = run.with_threads(threads);
         }
-        let expected = match scenario.kind {
-            ScenarioKind::Sustained { duration, .. } => Some(duration),
-            _ => None,
-        };
+        let expected = scenario.kind.settings().length();
         let visible = env.has_audience() && !self.show.quiet && !self.tee_stderr;
         let line = ProgressLine::new(scenario.kind.name().as_str(), expected, visible);
         let progress = run.progress();

@@ -232,6 +232,16 @@ pub mod note {
     pub const REVISION_MISMATCH: &str = "revision_mismatch";
     /// The run was interrupted.
     pub const INTERRUPTED: &str = "interrupted";
+    /// The load ended early because a threshold was violated for good.
+    pub const ENDED_ON_FAIL: &str = "ended_on_fail";
+    /// A step of the scenario began: its number and its load.
+    pub const SEGMENT: &str = "segment";
+    /// A session that was cut could not be opened again, or its calls could not be repeated.
+    pub const RECONNECT_FAILED: &str = "reconnect_failed";
+    /// What identical calls were answered: how the replies differ.
+    pub const DIVERGENCE: &str = "divergence";
+    /// What the search for the capacity found.
+    pub const CAPACITY: &str = "capacity";
     /// A scenario cannot go on.
     pub const ABORTED: &str = "aborted";
     /// How many notifications a session took, told at its end.

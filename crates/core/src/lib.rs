@@ -26,6 +26,7 @@ pub mod histogram;
 pub mod jsonrpc;
 pub mod mcp;
 pub mod outcome;
+pub mod pace;
 pub mod report;
 pub mod scenario;
 pub mod seed;

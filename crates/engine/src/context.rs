@@ -56,6 +56,8 @@ pub(crate) struct Blueprint {
     pub(crate) threads: Option<u16>,
     pub(crate) clock: Clock,
     pub(crate) stop: Stop,
+    /// Ends the load early without making the run an interrupted one.
+    pub(crate) enough: Stop,
     pub(crate) trace: Option<TraceSender>,
     pub(crate) progress: Arc<Progress>,
     pub(crate) pids: Pids,
@@ -81,7 +83,7 @@ pub(crate) struct Context {
 
 impl Context {
     pub(crate) fn new(blueprint: Blueprint, revision: Revision, worker: u16) -> Self {
-        let recorder = Rc::new(Recorder::new(blueprint.trace.clone(), blueprint.progress.clone()));
+        let recorder = Rc::new(Recorder::new(&blueprint));
         Self { blueprint, revision, worker, recorder, watch: Watch::default() }
     }
 
@@ -95,6 +97,27 @@ impl Context {
 
     pub(crate) fn note(&self, name: &'static str, detail: impl Into<String>) {
         self.recorder.emit(&Event::note(self.now(), name, detail.into()));
+    }
+
+    /// Whether no further call should be made.
+    pub(crate) fn is_over(&self) -> bool {
+        self.blueprint.stop.is_stopped() || self.blueprint.enough.is_stopped()
+    }
+
+    /// Waits until no further call should be made.
+    pub(crate) async fn over(&self) {
+        tokio::select! {
+            () = self.blueprint.stop.stopped() => {}
+            () = self.blueprint.enough.stopped() => {}
+        }
+    }
+
+    /// Ends the load before its time; the report says why.
+    pub(crate) fn end_early(&self, name: &'static str, why: &str) {
+        if !self.is_over() {
+            self.note(name, why);
+            self.blueprint.enough.stop();
+        }
     }
 
     /// Books a named step with its duration.
@@ -138,14 +161,20 @@ impl Context {
         session.close().await;
     }
 
+    /// Cuts a session off in the middle of its calls.
+    pub(crate) async fn cut(&self, session: Session) {
+        if let Some(pid) = session.pid() {
+            self.blueprint.pids.remove(pid);
+        }
+        session.cut().await;
+    }
+
     /// How long load calls are waited for.
     pub(crate) fn deadlines(&self) -> Deadlines {
         use mcp_loadtest_core::scenario::ScenarioKind;
         let thresholds = &self.blueprint.thresholds;
-        let (hang, grace) = match self.blueprint.scenario.kind {
-            ScenarioKind::DeadlockProbe { hang_threshold, grace_period, .. } => {
-                (hang_threshold, grace_period)
-            }
+        let (hang, grace) = match &self.blueprint.scenario.kind {
+            ScenarioKind::DeadlockProbe(probe) => (probe.hang_threshold, probe.grace_period),
             _ => (thresholds.hang_timeout, thresholds.grace_period),
         };
         Deadlines { hang, grace, timeout: self.blueprint.scenario.timeout.unwrap_or(Duration::MAX) }

@@ -31,6 +31,12 @@ pub enum RunError {
         /// How many tools it lists.
         listed: usize,
     },
+    /// A pattern wants a tool that changes something, and none was named.
+    #[error("no tool that changes something was named, and none is called unasked")]
+    NoWritingTool,
+    /// A scenario needs something that the server does not have.
+    #[error("{0}")]
+    Unfit(String),
     /// No arguments could be made up for a tool.
     #[error("no arguments could be made up for `{tool}`: {why}")]
     Arguments {
@@ -64,7 +70,7 @@ impl RunError {
         match self {
             Self::Open(OpenError::Handshake { .. } | OpenError::Revision(_)) => false,
             Self::Open(_) | Self::UnknownTool { .. } | Self::NoTool { .. } => true,
-            Self::Arguments { .. } | Self::Config(_) => true,
+            Self::Arguments { .. } | Self::Config(_) | Self::NoWritingTool | Self::Unfit(_) => true,
             _ => false,
         }
     }
@@ -84,6 +90,10 @@ impl Hint for RunError {
             }
             Self::NoTool { listed: 0 } | Self::Interrupted => None,
             Self::NoTool { .. } => Some("name one with `--tool`".into()),
+            Self::NoWritingTool => {
+                Some("name it with `--tool`, or name both, the reading one first".into())
+            }
+            Self::Unfit(_) => None,
             Self::Arguments { .. } => Some("give them with `--args '{…}'`".into()),
             Self::Config(error) => error.hint(),
             Self::Output { .. } => Some("choose another directory with `--output-dir`".into()),

@@ -35,7 +35,7 @@
 mod conductor;
 mod context;
 mod error;
-mod lane;
+mod load;
 mod plan;
 mod probe;
 mod recorder;
@@ -44,6 +44,7 @@ mod run_dir;
 mod sampler;
 mod saved;
 pub mod scenario;
+mod sequences;
 mod stop;
 mod target;
 mod trace_writer;
@@ -55,8 +56,13 @@ pub use mcp_loadtest_core::{
     exit::Exit,
     mcp::{Era, Revision},
     outcome::{ErrorCategory, Outcome},
+    pace::{Level, Rate, ThinkTime},
     report::{Finding, LatencyStats, Report, ServerInfo, Severity, Verdict},
-    scenario::{Scenario, ScenarioKind, ToolCall},
+    scenario::{
+        Capacity, ColdStart, DeadlockProbe, ErrorBehavior, Pattern, PatternName, RaceCheck, Ramp,
+        Reconnect, Scenario, ScenarioKind, ScenarioName, Sequence, SequenceStep, SlowMix, Soak,
+        Spike, StageSettings, Sustained, ToolCall,
+    },
     seed::Seed,
     server::{Server, Transport},
     thresholds::{ThresholdKind, ThresholdViolation, Thresholds},

@@ -1,61 +1,148 @@
 //! Which calls a scenario makes: the tools that were named, or one that is safe to call.
 
-use std::{cell::RefCell, rc::Rc};
+use std::{cell::RefCell, ops::Range, rc::Rc};
 
 use mcp_loadtest_core::{
     danger::{Danger, danger},
     generate::{self, Budget},
     mcp::Tool,
-    scenario::{Scenario, ToolCall},
+    pace::ThinkTime,
+    scenario::{ErrorBehavior, Scenario, ScenarioKind, ToolCall},
     seed::Dice,
 };
 use mcp_loadtest_wire::session::{Prepared, Session};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::error::RunError;
+use crate::{error::RunError, sequences};
 
 /// One call with everything that is needed to prepare it.
 #[derive(Debug, Clone)]
-pub(crate) struct PlannedCall {
-    pub(crate) tool: String,
-    pub(crate) arguments: Value,
-    pub(crate) schema: Value,
+pub(crate) enum PlannedCall {
+    /// A tool call.
+    Tool {
+        tool: String,
+        arguments: Value,
+        schema: Value,
+        /// Whether we made the arguments up.
+        generated: bool,
+    },
+    /// A request without parameters.
+    Method(String),
+}
+
+/// Calls that follow each other. Most have one step.
+#[derive(Debug, Clone)]
+pub(crate) struct PlannedSequence {
     pub(crate) weight: f64,
-    /// Whether we made the arguments up.
-    pub(crate) generated: bool,
+    pub(crate) think_time: ThinkTime,
+    pub(crate) error_behavior: ErrorBehavior,
+    /// Which calls of the plan, in their order.
+    pub(crate) steps: Vec<usize>,
+}
+
+impl PlannedSequence {
+    /// A single call.
+    fn single(call: usize, weight: f64) -> Self {
+        Self {
+            weight,
+            think_time: ThinkTime::default(),
+            error_behavior: ErrorBehavior::default(),
+            steps: vec![call],
+        }
+    }
 }
 
 /// All calls of a scenario.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Plan {
     pub(crate) calls: Vec<PlannedCall>,
+    pub(crate) sequences: Vec<PlannedSequence>,
 }
 
 impl Plan {
     /// Finds the calls of a scenario among the tools that a server has.
     pub(crate) fn make(scenario: &Scenario, tools: &[Tool]) -> Result<Self, RunError> {
-        let mut dice = scenario.seed.dice(ARGUMENTS);
-        let chosen = if scenario.tool_calls.is_empty() {
-            vec![ToolCall::new(&safest(tools)?.name)]
-        } else {
-            scenario.tool_calls.clone()
-        };
-        let calls = chosen.iter().map(|call| planned(call, tools, &mut dice));
-        Ok(Self { calls: calls.collect::<Result<_, _>>()? })
+        let mut planner =
+            Planner { tools, dice: scenario.seed.dice(ARGUMENTS), plan: Self::default() };
+        match &scenario.kind {
+            ScenarioKind::Pattern(pattern) => sequences::plan(pattern, scenario, &mut planner)?,
+            ScenarioKind::SlowMix(mix) => {
+                planner.singles(scenario)?;
+                if let Some(slow) = &mix.slow {
+                    planner.single(slow)?;
+                }
+            }
+            _ => planner.singles(scenario)?,
+        }
+        Ok(planner.plan)
     }
 
     /// The calls as a session sends them.
     pub(crate) fn prepare(&self, session: &Session) -> Prepares {
-        let prepared = self
-            .calls
-            .iter()
-            .map(|call| session.prepare_tool_call(&call.tool, &call.arguments, &call.schema));
-        let mut sum = 0.0;
-        let bounds = self.calls.iter().map(|call| {
-            sum += call.weight;
-            sum
+        let prepared = self.calls.iter().map(|call| match call {
+            PlannedCall::Tool { tool, arguments, schema, .. } => {
+                session.prepare_tool_call(tool, arguments, schema)
+            }
+            PlannedCall::Method(method) => session.prepare(method, json!({})),
         });
-        Prepares { bounds: bounds.collect(), prepared: prepared.collect() }
+        Prepares { prepared: prepared.collect() }
+    }
+
+    /// One of these sequences, by weight.
+    #[inline]
+    pub(crate) fn choose(&self, among: Range<usize>, dice: &RefCell<Dice>) -> usize {
+        if among.len() < 2 {
+            return among.start;
+        }
+        let sequences = &self.sequences[among.clone()];
+        let total: f64 = sequences.iter().map(|sequence| sequence.weight).sum();
+        let mut point = dice.borrow_mut().unit() * total;
+        let chosen = sequences.iter().position(|sequence| {
+            point -= sequence.weight;
+            point < 0.0
+        });
+        chosen.map_or(among.end - 1, |place| among.start + place)
+    }
+
+    /// The first call of any sequence, by weight: for scenarios that make single calls.
+    pub(crate) fn single(&self, dice: &RefCell<Dice>) -> usize {
+        self.sequences[self.choose(0..self.sequences.len(), dice)].steps[0]
+    }
+}
+
+/// A plan in the making.
+pub(crate) struct Planner<'a> {
+    pub(crate) tools: &'a [Tool],
+    dice: Dice,
+    pub(crate) plan: Plan,
+}
+
+impl Planner<'_> {
+    /// One sequence for each tool call of the scenario; without any, the safest tool.
+    fn singles(&mut self, scenario: &Scenario) -> Result<(), RunError> {
+        if scenario.tool_calls.is_empty() {
+            return self.single(&ToolCall::new(&safest(self.tools)?.name));
+        }
+        scenario.tool_calls.iter().try_for_each(|call| self.single(call))
+    }
+
+    fn single(&mut self, call: &ToolCall) -> Result<(), RunError> {
+        let index = self.call(call)?;
+        self.plan.sequences.push(PlannedSequence::single(index, call.weight));
+        Ok(())
+    }
+
+    /// Adds a tool call and gives its place.
+    pub(crate) fn call(&mut self, call: &ToolCall) -> Result<usize, RunError> {
+        let planned = planned(call, self.tools, &mut self.dice)?;
+        self.plan.calls.push(planned);
+        Ok(self.plan.calls.len() - 1)
+    }
+
+    /// Adds a request without parameters and gives its place.
+    pub(crate) fn method(&mut self, method: &str) -> usize {
+        self.plan.calls.push(PlannedCall::Method(method.to_owned()));
+        self.plan.calls.len() - 1
     }
 }
 
@@ -96,11 +183,10 @@ fn planned(call: &ToolCall, tools: &[Tool], dice: &mut Dice) -> Result<PlannedCa
     } else {
         call.args.clone()
     };
-    Ok(PlannedCall {
+    Ok(PlannedCall::Tool {
         tool: call.name.clone(),
         arguments,
         schema: tool.input_schema.clone(),
-        weight: call.weight,
         generated,
     })
 }
@@ -115,22 +201,16 @@ pub(crate) fn generated_arguments(
         .map_err(|why| RunError::Arguments { tool: tool.name.clone(), why: why.to_string() })
 }
 
-/// Prepared calls and how to choose among them.
+/// Prepared calls.
 pub(crate) struct Prepares {
-    bounds: Vec<f64>,
     prepared: Vec<Rc<Prepared>>,
 }
 
 impl Prepares {
-    /// The next call, by weight.
-    pub(crate) fn choose(&self, dice: &RefCell<Dice>) -> &Rc<Prepared> {
-        if self.prepared.len() == 1 {
-            return &self.prepared[0];
-        }
-        let total = self.bounds.last().copied().unwrap_or(0.0);
-        let point = dice.borrow_mut().unit() * total;
-        let index = self.bounds.partition_point(|bound| *bound <= point);
-        &self.prepared[index.min(self.prepared.len() - 1)]
+    /// A call by its place in the plan.
+    #[inline]
+    pub(crate) fn get(&self, call: usize) -> &Rc<Prepared> {
+        &self.prepared[call]
     }
 }
 
@@ -164,10 +244,33 @@ mod tests {
         let tools = [tool("add", schema), tool("list", json!({"type": "object"}))];
         let scenario: Scenario = Scenario::sustained().tool("add").into();
         let plan = Plan::make(&scenario, &tools).unwrap();
-        assert!(plan.calls[0].generated && plan.calls[0].arguments["n"].is_i64());
+        let PlannedCall::Tool { arguments, generated: true, .. } = &plan.calls[0] else { panic!() };
+        assert!(arguments["n"].is_i64());
         let scenario: Scenario = Scenario::sustained().tool("add").args(json!({"n": 3})).into();
-        assert_eq!(Plan::make(&scenario, &tools).unwrap().calls[0].arguments, json!({"n": 3}));
+        let plan = Plan::make(&scenario, &tools).unwrap();
+        let PlannedCall::Tool { arguments, generated: false, .. } = &plan.calls[0] else {
+            panic!()
+        };
+        assert_eq!(*arguments, json!({"n": 3}));
         let scenario: Scenario = Scenario::sustained().tool("list").into();
-        assert!(!Plan::make(&scenario, &tools).unwrap().calls[0].generated);
+        let plan = Plan::make(&scenario, &tools).unwrap();
+        assert!(matches!(plan.calls[0], PlannedCall::Tool { generated: false, .. }));
+    }
+
+    #[test]
+    fn sequences_are_chosen_by_weight() {
+        let tools = ["a", "b", "c"].map(|name| tool(name, json!({})));
+        let weighed = |name: &str, weight| ToolCall::new(name).weight(weight);
+        let scenario = Scenario::sustained()
+            .tool_call(weighed("a", 1.0))
+            .tool_call(weighed("b", 3.0))
+            .tool_call(weighed("c", 1e-9));
+        let plan = Plan::make(&scenario.build(), &tools).unwrap();
+        let dice = RefCell::new(mcp_loadtest_core::seed::Seed(1).dice(0));
+        let chosen: Vec<_> = (0..4_000).map(|_| plan.choose(0..3, &dice)).collect();
+        let count = |index| chosen.iter().filter(|chosen| **chosen == index).count();
+        assert!((900..1_100).contains(&count(0)), "{}", count(0));
+        assert_eq!(count(0) + count(1), 4_000);
+        assert_eq!(plan.choose(2..3, &dice), 2);
     }
 }

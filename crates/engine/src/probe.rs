@@ -196,7 +196,7 @@ impl Probe {
     async fn execute_here(self) -> Result<ProbeReport, RunError> {
         let tee = if self.tee_stderr { TeeStderr::On } else { TeeStderr::Off };
         let target = target(&self.server, tee)?;
-        let recorder = Rc::new(Recorder::new(None, Default::default()));
+        let recorder = Rc::new(Recorder::writing(None, Default::default()));
         let options = Options {
             startup_timeout: self.server.startup_timeout,
             message_limit: usize::try_from(self.server.max_message.0).unwrap_or(usize::MAX),

@@ -2,6 +2,7 @@
 
 use std::{
     cell::RefCell,
+    ops::RangeInclusive,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -9,10 +10,14 @@ use std::{
     time::Duration,
 };
 
-use mcp_loadtest_core::{event::Event, tally::Tally, trace};
+use mcp_loadtest_core::{
+    event::Event,
+    tally::{Segment, Tally},
+    trace,
+};
 use mcp_loadtest_wire::sink::Sink;
 
-use crate::trace_writer::TraceSender;
+use crate::{context::Blueprint, trace_writer::TraceSender};
 
 /// A buffer of this size goes to the writer.
 const BUFFER: usize = 64 << 10;
@@ -30,6 +35,8 @@ pub struct Progress {
     pub errors: AtomicU64,
     /// Calls that passed the hang threshold.
     pub hangs: AtomicU64,
+    /// Calls that took longer than each limit on latency, where the run ends on a violation.
+    pub over: [AtomicU64; 4],
 }
 
 /// What has been told to [`Progress`] already.
@@ -39,6 +46,7 @@ struct Told {
     ok: u64,
     errors: u64,
     hangs: u64,
+    over: [u64; 4],
 }
 
 struct Inside {
@@ -51,15 +59,31 @@ struct Inside {
 pub(crate) struct Recorder {
     inside: RefCell<Inside>,
     progress: Arc<Progress>,
+    /// Limits on latency that are watched while load is on.
+    limits: Option<[Duration; 4]>,
 }
 
 impl Recorder {
-    pub(crate) fn new(trace: Option<TraceSender>, progress: Arc<Progress>) -> Self {
-        let trace = trace.map(|sender| (sender, Vec::with_capacity(BUFFER + 4096)));
+    pub(crate) fn new(blueprint: &Blueprint) -> Self {
+        let limits = blueprint.thresholds.latencies().map(|(_, _, limit)| limit);
         Self {
-            inside: RefCell::new(Inside { tally: Tally::default(), trace, told: Told::default() }),
-            progress,
+            limits: blueprint.scenario.abort_on_fail.then_some(limits),
+            ..Self::writing(blueprint.trace.clone(), blueprint.progress.clone())
         }
+    }
+
+    /// The same for whoever has no run: no limits are watched.
+    pub(crate) fn writing(trace: Option<TraceSender>, progress: Arc<Progress>) -> Self {
+        let trace = trace.map(|sender| (sender, Vec::with_capacity(BUFFER + 4096)));
+        let inside = Inside { tally: Tally::default(), trace, told: Told::default() };
+        Self { inside: RefCell::new(inside), progress, limits: None }
+    }
+
+    /// What this thread has seen of these steps.
+    pub(crate) fn segments(&self, steps: RangeInclusive<u16>) -> Vec<Segment> {
+        let inside = self.inside.borrow();
+        let known = &inside.tally.segments;
+        steps.map(|step| known.get(usize::from(step)).cloned().unwrap_or_default()).collect()
     }
 
     /// Sends what has gathered on its way and tells how far the run is.
@@ -72,6 +96,7 @@ impl Recorder {
             ok: counts.ok,
             errors: counts.errors(),
             hangs: inside.tally.hang_count,
+            over: self.limits.map_or([0; 4], |limits| inside.tally.over(limits)),
         };
         let add =
             |to: &AtomicU64, now: u64, before: u64| to.fetch_add(now - before, Ordering::Relaxed);
@@ -79,6 +104,9 @@ impl Recorder {
         add(&self.progress.ok, now.ok, inside.told.ok);
         add(&self.progress.errors, now.errors, inside.told.errors);
         add(&self.progress.hangs, now.hangs, inside.told.hangs);
+        for (index, counter) in self.progress.over.iter().enumerate() {
+            add(counter, now.over[index], inside.told.over[index]);
+        }
         inside.told = now;
     }
 

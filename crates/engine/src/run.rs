@@ -196,6 +196,7 @@ impl Run {
             threads: self.threads,
             clock: Clock::start(),
             stop: self.stop.clone(),
+            enough: Stop::new(),
             trace: writer.map(TraceWriter::sender),
             progress: self.progress.clone(),
             pids: Pids::default(),

@@ -9,11 +9,15 @@ use std::{
     time::Duration,
 };
 
-use mcp_loadtest_core::event::{Event, ProcessSample};
+use mcp_loadtest_core::{
+    event::{Event, ProcessSample},
+    scenario::ScenarioKind,
+};
 use mcp_loadtest_wire::{process::Sampler, sink::Sink as _};
 
 use crate::context::Context;
 
+/// How often, unless the scenario says.
 const INTERVAL: Duration = Duration::from_millis(500);
 const MEBIBYTE: f64 = 1_048_576.0;
 
@@ -55,8 +59,12 @@ impl Context {
 
 /// Samples until it is dropped. Without processes of ours there is nothing to see.
 pub(crate) async fn keep_sampling(context: &Context) {
+    let interval = match &context.blueprint.scenario.kind {
+        ScenarioKind::Soak(soak) => soak.sample_interval,
+        _ => INTERVAL,
+    };
     loop {
-        tokio::time::sleep(INTERVAL).await;
+        tokio::time::sleep(interval).await;
         context.sample();
     }
 }

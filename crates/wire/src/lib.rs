@@ -9,6 +9,7 @@ pub mod process;
 pub mod session;
 pub mod sink;
 mod slots;
+pub mod timer;
 mod transport;
 
 pub use transport::MESSAGE_LIMIT;

@@ -9,14 +9,12 @@ use mcp_loadtest_core::{
     scenario::ScenarioName,
 };
 
-use super::{
-    explain,
-    run::{explanation, parse_arguments},
-};
+use super::{explain, run::explanation};
 use crate::{
     env::Env,
     error::CliError,
     load::{Load, ShowArgs},
+    scenario_args::parse_arguments,
     server_args::{ServerArgs, parse_time},
 };
 

@@ -4,10 +4,9 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
 use mcp_loadtest_core::{
-    config::{Arguments, Config, Format, ScenarioConfig, Trace},
+    config::{Config, Format, Trace},
     exit::Exit,
     scenario::ScenarioName,
-    seed::Seed,
     thresholds::Thresholds,
 };
 
@@ -16,6 +15,7 @@ use crate::{
     env::Env,
     error::CliError,
     load::{Load, ShowArgs},
+    scenario_args::ScenarioArgs,
     server_args::{ServerArgs, parse_time},
 };
 
@@ -44,54 +44,6 @@ pub(crate) struct RunArgs {
     /// Print what the scenario does, step by step, and exit.
     #[arg(long)]
     explain: bool,
-}
-
-/// What to do.
-#[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Scenario")]
-pub(crate) struct ScenarioArgs {
-    /// Which scenario; `list-scenarios` lists them [default: sustained].
-    #[arg(long, value_name = "NAME", value_parser = parse_scenario)]
-    pub(crate) scenario: Option<ScenarioName>,
-    /// Calls in flight at once.
-    #[arg(long, value_name = "N")]
-    pub(crate) concurrent: Option<u32>,
-    /// How long the load lasts.
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    pub(crate) duration: Option<Duration>,
-    /// How many sessions (processes, or HTTP sessions) the calls are spread over [default: 1].
-    #[arg(long, value_name = "N")]
-    pub(crate) sessions: Option<u32>,
-    /// The tool to call; without it, the first one that only reads.
-    #[arg(long, value_name = "TOOL")]
-    pub(crate) tool: Option<String>,
-    /// The tool's arguments as JSON; without them, made up from its schema where it needs any.
-    #[arg(long, value_name = "JSON", value_parser = parse_arguments)]
-    pub(crate) args: Option<Arguments>,
-    /// cold_start: how many starts [default: 5].
-    #[arg(long, value_name = "N")]
-    pub(crate) iterations: Option<u32>,
-    /// cold_start: whether the first start is thrown away [default: true].
-    #[arg(long, value_name = "BOOL")]
-    pub(crate) warmup: Option<bool>,
-    /// deadlock_probe: no reply for this long is a hang [default: 5s].
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    pub(crate) hang_threshold: Option<Duration>,
-    /// How much longer a hanging call is waited for before it is a deadlock [default: 10s].
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    pub(crate) grace_period: Option<Duration>,
-    /// deadlock_probe: stop at the first deadlock.
-    #[arg(long)]
-    pub(crate) bail_early: bool,
-    /// deadlock_probe: calls one after another once the burst is over [default: 5].
-    #[arg(long, value_name = "N")]
-    pub(crate) steady_calls: Option<u32>,
-    /// Give a call up after this long, whatever the hang threshold is.
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    pub(crate) timeout: Option<Duration>,
-    /// What random choices are derived from.
-    #[arg(long, value_name = "NUMBER")]
-    pub(crate) seed: Option<u64>,
 }
 
 /// What the run must keep to.
@@ -139,23 +91,6 @@ pub(crate) struct OutputArgs {
     pub(crate) threads: Option<u16>,
 }
 
-fn parse_scenario(text: &str) -> Result<ScenarioName, String> {
-    use mcp_loadtest_core::hint::Hint as _;
-    text.parse::<ScenarioName>().map_err(|error| match error.hint() {
-        Some(hint) => format!("{error}; {hint}"),
-        None => error.to_string(),
-    })
-}
-
-/// Reads the arguments of a tool.
-pub(crate) fn parse_arguments(text: &str) -> Result<Arguments, String> {
-    match serde_json::from_str(text) {
-        Ok(value @ serde_json::Value::Object(_)) => Ok(Arguments(value)),
-        Ok(_) => Err("not a JSON object; write it like '{\"text\":\"hello\"}'".into()),
-        Err(error) => Err(format!("not JSON: {error}; write it like '{{\"text\":\"hello\"}}'")),
-    }
-}
-
 fn parse_format(text: &str) -> Result<Format, String> {
     let known = Format::ALL.into_iter().find(|format| format.as_str() == text);
     known.ok_or_else(|| {
@@ -168,29 +103,6 @@ fn parse_trace(text: &str) -> Result<Trace, String> {
         "full" => Ok(Trace::Full),
         "off" => Ok(Trace::Off),
         _ => Err("use `full` or `off`".into()),
-    }
-}
-
-impl ScenarioArgs {
-    /// Flags win over the file.
-    fn lay_over(&self, config: &mut ScenarioConfig) {
-        config.name = self.scenario.or(config.name).or(Some(ScenarioName::Sustained));
-        config.concurrent = self.concurrent.or(config.concurrent);
-        config.duration = self.duration.or(config.duration);
-        config.sessions = self.sessions.or(config.sessions);
-        config.iterations = self.iterations.or(config.iterations);
-        config.warmup = self.warmup.or(config.warmup);
-        config.hang_threshold = self.hang_threshold.or(config.hang_threshold);
-        config.bail_early = self.bail_early.then_some(true).or(config.bail_early);
-        config.steady_calls = self.steady_calls.or(config.steady_calls);
-        config.timeout = self.timeout.or(config.timeout);
-        config.seed = self.seed.map(Seed).or(config.seed);
-        if self.tool.is_some() {
-            config.tool_call.clear();
-            config.args = None;
-        }
-        config.tool = self.tool.clone().or(config.tool.take());
-        config.args = self.args.clone().or(config.args.take());
     }
 }
 
@@ -268,6 +180,10 @@ pub(crate) fn run(args: &RunArgs, env: &mut Env) -> Result<Exit, CliError> {
         return Ok(explain(env, &explanation(args.scenario_name(env)?)));
     }
     let config = args.config(env)?;
+    args.scenario.refuse_unused(config.scenario.name)?;
+    for unused in config.unused() {
+        env.err(&format!("note: {unused}\n"));
+    }
     args.refuse_two_hang_thresholds(&config)?;
     let server = args.server.resolve(&config, env)?;
     let load = Load {

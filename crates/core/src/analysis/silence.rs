@@ -78,7 +78,7 @@ fn slow(tally: &Tally, info: &RunInfo) -> Option<Finding> {
         return None;
     }
     let longest = tally.hung_for.iter().max().copied().unwrap_or_default();
-    let is_burst = matches!(info.scenario.kind, ScenarioKind::DeadlockProbe { .. });
+    let is_burst = matches!(info.scenario.kind, ScenarioKind::DeadlockProbe(_));
     let told = format!(
         "{} of {} answered after the hang threshold, the last after {}",
         late,
@@ -103,16 +103,16 @@ fn slow(tally: &Tally, info: &RunInfo) -> Option<Finding> {
 /// In a burst a few slow calls are no news; under steady load most calls being slow is a failure.
 fn slow_severity(info: &RunInfo, late: u64, issued: u64) -> Severity {
     match info.scenario.kind {
-        ScenarioKind::DeadlockProbe { .. } => Severity::Info,
-        ScenarioKind::Sustained { .. } if late * 2 > issued => Severity::Critical,
+        ScenarioKind::DeadlockProbe(_) => Severity::Info,
+        ScenarioKind::Sustained(_) if late * 2 > issued => Severity::Critical,
         _ => Severity::Warning,
     }
 }
 
 /// How many calls the barrier released; the steady calls after it do not dilute the share.
 fn burst(info: &RunInfo) -> u64 {
-    match info.scenario.kind {
-        ScenarioKind::DeadlockProbe { concurrent, .. } => u64::from(concurrent),
+    match &info.scenario.kind {
+        ScenarioKind::DeadlockProbe(probe) => u64::from(probe.concurrent),
         _ => 0,
     }
 }

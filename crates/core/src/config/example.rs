@@ -15,7 +15,8 @@ mod tests {
         for (name, part) in schema["properties"].as_object().into_iter().flatten() {
             let path = if section.is_empty() { name.clone() } else { format!("{section}.{name}") };
             let inner = if part["type"] == "array" { &part["items"] } else { part };
-            if inner.get("properties").is_some() {
+            // A step is short enough to be shown on one line with its sequence.
+            if inner.get("properties").is_some() && name != "steps" {
                 keys(inner, &path, found);
             } else {
                 found.push(path);
@@ -59,15 +60,18 @@ mod tests {
     fn every_line_of_the_example_can_be_read() {
         for (path, line) in lines() {
             let section = path.rsplit_once('.').unwrap().0;
-            let header = if section == "scenario.tool_call" {
-                "[[scenario.tool_call]]\nname = 'x'"
-            } else {
-                &format!("[{section}]")
+            let needed: &[&str] = match section {
+                "scenario.tool_call" => &["name = 'x'"],
+                "scenario.stage" => &["duration = '1s'", "load = 1"],
+                "scenario.sequence" => &["name = 'x'", "steps = []"],
+                _ => &[],
             };
-            let text = if line.starts_with("name") && section != "server" {
-                format!("[[scenario.tool_call]]\n{line}")
-            } else {
-                format!("{header}\n{line}")
+            let key = line.split('=').next().unwrap();
+            let others: Vec<_> = needed.iter().filter(|other| !other.starts_with(key)).collect();
+            let others = others.into_iter().fold(String::new(), |all, line| all + line + "\n");
+            let text = match needed {
+                [] => format!("[{section}]\n{line}"),
+                _ => format!("[[{section}]]\n{others}{line}"),
             };
             Config::read(&text, "line").unwrap_or_else(|error| panic!("{line}: {error}"));
         }

@@ -100,6 +100,11 @@ impl Config {
         judged.map_err(|error| self.as_written(error))
     }
 
+    /// What is set but has no effect on this run.
+    pub fn unused(&self) -> Vec<ConfigError> {
+        self.scenario.unused()
+    }
+
     /// The scenario that the configuration describes.
     pub fn to_scenario(&self) -> Result<Scenario, ConfigError> {
         self.scenario.to_scenario(&self.thresholds)

@@ -44,7 +44,7 @@ impl KeyPath {
     }
 
     /// The name of the last table key.
-    pub(super) fn last_key(&self) -> Option<&str> {
+    pub fn last_key(&self) -> Option<&str> {
         self.0.iter().rev().find_map(Step::name)
     }
 }

@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 
 use super::{DurationText, arguments::Arguments, error::ConfigError};
 use crate::{
-    scenario::{
-        ColdStart, DeadlockProbe, Scenario, ScenarioKind, ScenarioName, Sustained, ToolCall,
-    },
+    pace::{Level, Rate, ThinkTime},
+    scenario::{PatternName, Scenario, ScenarioName, Sequence, StageSettings, ToolCall},
     seed::Seed,
     thresholds::Thresholds,
     units::as_text_option,
 };
 
-/// What to do to the server. Settings of another scenario are refused, not ignored.
+/// What to do to the server. Settings of other scenarios may stand beside those of this one; a run
+/// says which of them it does not use.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(extend("required" = ["type"]))]
@@ -23,19 +23,105 @@ pub struct ScenarioConfig {
     /// Which scenario to run.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub name: Option<ScenarioName>,
-    /// `sustained`: how long the load lasts. Default: `30s`.
+    /// How long the load lasts; `slow_mix`: each of its two halves. Default: `30s`; `spike` and
+    /// `ramp` `1m`, `soak` `1h`, `slow_mix` `10s`.
     #[serde(with = "as_text_option", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<DurationText>")]
     pub duration: Option<Duration>,
-    /// `sustained`: how many calls are in flight at once. Default: 10. `deadlock_probe`: how many
-    /// calls are released at the same instant. Default: 20.
+    /// How many calls are in flight at once: the closed model, in which the next call starts when
+    /// one ends. `deadlock_probe`, `race_check`: how many are released at the same instant.
+    /// `reconnect`: how many are in flight when the session is cut. Default: 10; `deadlock_probe` and
+    /// `race_check` 20, `spike`, `slow_mix` and `reconnect` 5, `soak` 4.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100_000))]
     pub concurrent: Option<u32>,
-    /// `sustained`, `deadlock_probe`: how many sessions share the calls. Default: 1.
+    /// Calls a second, such as `"500/s"`, instead of `concurrent`: the open model, in which calls
+    /// start on a schedule whatever becomes of those before. `pattern`: sequences begun a second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Rate>,
+    /// The most calls in flight in the open model; what is due beyond that is dropped and counted.
+    /// Default: 10000.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 100_000))]
+    pub max_in_flight: Option<u32>,
+    /// `sustained` with `concurrent`: calls per second at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub rate_limit: Option<u32>,
+    /// `sustained` with `concurrent`: the pause between a reply and the next call, such as `200ms`
+    /// or `100ms..500ms`. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub think_time: Option<ThinkTime>,
+    /// How many sessions share the calls. Default: 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub sessions: Option<u32>,
+    /// `ramp`: the load of the first step: calls in flight, or a rate such as `"100/s"`. Default: 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ramp_from: Option<Level>,
+    /// `ramp`: the load of the last step. Default: 100 times the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ramp_to: Option<Level>,
+    /// `ramp`: how much each step adds. Default: a tenth of the way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub ramp_step: Option<f64>,
+    /// `spike`: when the burst begins. Default: after a third of the duration.
+    #[serde(with = "as_text_option", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<DurationText>")]
+    pub spike_at: Option<Duration>,
+    /// `spike`: how long the burst lasts. Default: a sixth of the duration.
+    #[serde(with = "as_text_option", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<DurationText>")]
+    pub spike_duration: Option<Duration>,
+    /// `spike`: how many times as high the load is in the burst. Default: 10.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 1))]
+    pub spike_multiplier: Option<f64>,
+    /// `soak`: how often the server's processes are looked at. Default: `10s`, or a fortieth of a
+    /// short duration.
+    #[serde(with = "as_text_option", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<DurationText>")]
+    pub leak_check_interval: Option<Duration>,
+    /// `soak`: the run fails when the mean latency grows by more than this. Default: 0.1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0))]
+    pub latency_drift_ms_per_sec: Option<f64>,
+    /// `pattern`: a sequence that comes with the tool. Default: `explore_then_act`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<PatternName>,
+    /// `race_check`: how often the identical calls are released. Default: 5.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub rounds: Option<u32>,
+    /// `slow_mix`: the slow tool. Default: the slower of two `[[scenario.tool_call]]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slow_tool: Option<String>,
+    /// `slow_mix`: the arguments of `slow_tool`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slow_args: Option<Arguments>,
+    /// `slow_mix`: the share of the callers that make slow calls in the second half. Default: 0.2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub slow_share: Option<f64>,
+    /// `reconnect`: how often the session is cut. Default: 10.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub drops: Option<u32>,
+    /// `capacity`: the rate of the first trial. Default: `10/s`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_from: Option<Rate>,
+    /// `capacity`: the highest rate that is tried. Default: `100000/s`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_to: Option<Rate>,
+    /// `capacity`: how long each trial lasts. Default: `5s`.
+    #[serde(with = "as_text_option", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<DurationText>")]
+    pub hold: Option<Duration>,
+    /// `capacity`: how closely the answer is narrowed down. Default: 0.05, which is 5 %.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.005, max = 0.5))]
+    pub precision: Option<f64>,
     /// `cold_start`: how many starts are made. Default: 5.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
@@ -65,6 +151,9 @@ pub struct ScenarioConfig {
     #[serde(with = "as_text_option", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<DurationText>")]
     pub timeout: Option<Duration>,
+    /// Whether the run ends as soon as a threshold is violated for good. Default: false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub abort_on_fail: Option<bool>,
     /// The number that all random choices are made from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<Seed>,
@@ -74,9 +163,15 @@ pub struct ScenarioConfig {
     /// The arguments of `tool`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub args: Option<Arguments>,
+    /// `sustained`: stages that follow each other, instead of `duration` and `concurrent` or `rate`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stage: Vec<StageSettings>,
     /// The tools to call; of several, each call chooses one at random, by weight.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tool_call: Vec<ToolCallConfig>,
+    /// `pattern`: sequences of calls; of several, each turn chooses one at random, by weight.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sequence: Vec<Sequence>,
 }
 
 /// One tool call that the scenario may make.
@@ -95,55 +190,24 @@ pub struct ToolCallConfig {
     pub args: Option<Arguments>,
 }
 
+/// Keys that every scenario has.
+const COMMON: &[&str] = &["type", "timeout", "abort_on_fail", "seed", "tool", "args", "tool_call"];
+
 impl ScenarioConfig {
     /// The scenario. Times that the probe leaves open are those of the thresholds.
     pub fn to_scenario(&self, thresholds: &Thresholds) -> Result<Scenario, ConfigError> {
         let name = self.name.ok_or_else(|| {
-            ConfigError::new("scenario.type", "no scenario to run").with_hint(format!(
-                "set it to one of {}",
-                ScenarioName::ALL.map(ScenarioName::as_str).join(", ")
-            ))
+            ConfigError::new("scenario.type", "no scenario to run")
+                .with_hint(format!("set it to one of {}", ScenarioName::list()))
         })?;
-        self.refuse_foreign_keys(name)?;
         Ok(Scenario {
-            kind: self.kind(name, thresholds),
+            kind: name.kind(self, thresholds)?,
             tool_calls: self.tool_calls()?,
-            sessions: self.sessions,
+            sessions: self.sessions.filter(|_| name.has("sessions")),
             timeout: self.timeout,
+            abort_on_fail: self.abort_on_fail.unwrap_or(false),
             seed: self.seed.unwrap_or_default(),
         })
-    }
-
-    fn kind(&self, name: ScenarioName, thresholds: &Thresholds) -> ScenarioKind {
-        match name {
-            ScenarioName::ColdStart => {
-                let ColdStart { iterations, warmup } = ColdStart::default();
-                ScenarioKind::ColdStart {
-                    iterations: self.iterations.unwrap_or(iterations),
-                    warmup: self.warmup.unwrap_or(warmup),
-                }
-            }
-            ScenarioName::Sustained => {
-                let Sustained { concurrent, duration, rate_limit } = Sustained::default();
-                ScenarioKind::Sustained {
-                    concurrent: self.concurrent.unwrap_or(concurrent),
-                    duration: self.duration.unwrap_or(duration),
-                    rate_limit,
-                }
-            }
-            ScenarioName::DeadlockProbe => self.probe(thresholds),
-        }
-    }
-
-    fn probe(&self, thresholds: &Thresholds) -> ScenarioKind {
-        let defaults = DeadlockProbe::default();
-        ScenarioKind::DeadlockProbe {
-            concurrent: self.concurrent.unwrap_or(defaults.concurrent),
-            hang_threshold: self.hang_threshold.unwrap_or(thresholds.hang_timeout),
-            grace_period: self.grace_period.unwrap_or(thresholds.grace_period),
-            bail_early: self.bail_early.unwrap_or(defaults.bail_early),
-            steady_calls: self.steady_calls.unwrap_or(defaults.steady_calls),
-        }
     }
 
     fn tool_calls(&self) -> Result<Vec<ToolCall>, ConfigError> {
@@ -162,29 +226,64 @@ impl ScenarioConfig {
         Ok(vec![ToolCall::from(&only)])
     }
 
-    fn refuse_foreign_keys(&self, name: ScenarioName) -> Result<(), ConfigError> {
-        use ScenarioName::{ColdStart, DeadlockProbe, Sustained};
-        let settings: [(&str, bool, &[ScenarioName]); 9] = [
-            ("duration", self.duration.is_some(), &[Sustained]),
-            ("concurrent", self.concurrent.is_some(), &[Sustained, DeadlockProbe]),
-            ("sessions", self.sessions.is_some(), &[Sustained, DeadlockProbe]),
-            ("iterations", self.iterations.is_some(), &[ColdStart]),
-            ("warmup", self.warmup.is_some(), &[ColdStart]),
-            ("hang_threshold", self.hang_threshold.is_some(), &[DeadlockProbe]),
-            ("grace_period", self.grace_period.is_some(), &[DeadlockProbe]),
-            ("bail_early", self.bail_early.is_some(), &[DeadlockProbe]),
-            ("steady_calls", self.steady_calls.is_some(), &[DeadlockProbe]),
-        ];
-        let foreign = settings.into_iter().find(|(_, set, owners)| *set && !owners.contains(&name));
-        let Some((key, _, owners)) = foreign else { return Ok(()) };
-        let owners: Vec<String> = owners.iter().map(|owner| format!("`{owner}`")).collect();
-        let message = format!("belongs to scenario {}; this is `{name}`", owners.join(" and "));
-        let error = ConfigError::new(format!("scenario.{key}"), message);
-        Err(match key {
-            "hang_threshold" => error.with_hint("set `hang_timeout` in `[thresholds]`"),
-            "grace_period" => error.with_hint("set `grace_period` in `[thresholds]`"),
-            _ => error,
-        })
+    /// The settings that belong to other scenarios. One file may serve several of them, chosen by a
+    /// flag; so they are told and not refused.
+    pub fn unused(&self) -> Vec<ConfigError> {
+        let Some(name) = self.name else { return Vec::new() };
+        // Whatever is set stands in the serialised section, so no list of settings can fall behind.
+        let set = serde_json::to_value(self).unwrap_or_default();
+        let set = set.as_object().into_iter().flat_map(serde_json::Map::keys);
+        let foreign = set.filter(|key| !COMMON.contains(&key.as_str()) && !name.has(key));
+        foreign.map(|key| unused(key, name)).collect()
+    }
+
+    /// The level that `concurrent` or `rate` says.
+    pub(crate) fn level(&self, default: Level) -> Result<Level, ConfigError> {
+        let level = match (self.rate, self.concurrent) {
+            (Some(rate), _) => Level::Rate(rate),
+            (None, Some(concurrent)) => Level::Concurrent(concurrent),
+            (None, None) => default,
+        };
+        self.one_model(level.is_rate())?;
+        Ok(level)
+    }
+
+    /// Refuses the settings of the model that is not in use.
+    pub(crate) fn one_model(&self, open: bool) -> Result<(), ConfigError> {
+        if open && self.concurrent.is_some() {
+            let message = "does nothing when calls start at a rate";
+            let error = ConfigError::new("scenario.concurrent", message);
+            return Err(error.with_hint("limit the calls in flight with `max_in_flight`"));
+        }
+        if !open && self.max_in_flight.is_some() {
+            let message = "is for calls that start at a rate";
+            let error = ConfigError::new("scenario.max_in_flight", message);
+            return Err(error.with_hint("set `concurrent`, or a `rate`"));
+        }
+        Ok(())
+    }
+
+    /// Says a level with `concurrent` or `rate`.
+    pub(crate) fn write_level(&mut self, level: Level, max_in_flight: u32) {
+        match level {
+            Level::Concurrent(concurrent) => self.concurrent = Some(concurrent),
+            Level::Rate(rate) => {
+                self.rate = Some(rate);
+                self.max_in_flight = Some(max_in_flight);
+            }
+        }
+    }
+}
+
+fn unused(key: &str, name: ScenarioName) -> ConfigError {
+    let owners = ScenarioName::ALL.iter().filter(|name| name.has(key));
+    let owners: Vec<String> = owners.map(|owner| format!("`{owner}`")).collect();
+    let message = format!("belongs to scenario {}; `{name}` does not use it", owners.join(", "));
+    let error = ConfigError::new(format!("scenario.{key}"), message);
+    match key {
+        "hang_threshold" => error.with_hint("set `hang_timeout` in `[thresholds]`"),
+        "grace_period" => error.with_hint("set `grace_period` in `[thresholds]`"),
+        _ => error,
     }
 }
 
@@ -212,35 +311,16 @@ impl From<&ToolCall> for ToolCallConfig {
 /// The section that describes the scenario again, so that a run made in code can be saved.
 impl From<&Scenario> for ScenarioConfig {
     fn from(scenario: &Scenario) -> Self {
-        let config = Self {
+        let mut config = Self {
             name: Some(scenario.kind.name()),
             sessions: scenario.sessions,
             timeout: scenario.timeout,
+            abort_on_fail: scenario.abort_on_fail.then_some(true),
             seed: Some(scenario.seed),
             tool_call: scenario.tool_calls.iter().map(ToolCallConfig::from).collect(),
             ..Self::default()
         };
-        match scenario.kind {
-            ScenarioKind::ColdStart { iterations, warmup } => {
-                Self { iterations: Some(iterations), warmup: Some(warmup), ..config }
-            }
-            ScenarioKind::Sustained { concurrent, duration, rate_limit: _ } => {
-                Self { concurrent: Some(concurrent), duration: Some(duration), ..config }
-            }
-            ScenarioKind::DeadlockProbe {
-                concurrent,
-                hang_threshold,
-                grace_period,
-                bail_early,
-                steady_calls,
-            } => Self {
-                concurrent: Some(concurrent),
-                hang_threshold: Some(hang_threshold),
-                grace_period: Some(grace_period),
-                bail_early: Some(bail_early),
-                steady_calls: Some(steady_calls),
-                ..config
-            },
-        }
+        scenario.kind.settings().write_to(&mut config);
+        config
     }
 }

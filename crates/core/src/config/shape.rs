@@ -88,9 +88,6 @@ impl Inspection<'_> {
     }
 
     fn unknown_key(&self, path: &KeyPath, schema: &Value) -> ConfigError {
-        if let Some(reason) = planned::key(path) {
-            return ConfigError::new(path.clone(), reason);
-        }
         let what = if path.steps().len() == 1 { "unknown section" } else { "unknown key" };
         let error = ConfigError::new(path.clone(), what);
         let name = path.last_key().unwrap_or_default();

@@ -8,7 +8,11 @@ use serde_json::{Value, json};
 use super::*;
 use crate::{
     mcp::revision::Revision,
-    scenario::{ScenarioKind, ScenarioName, ToolCall},
+    pace::{Level, Rate, Shape, ThinkTime},
+    scenario::{
+        ColdStart, DeadlockProbe, ErrorBehavior, RaceCheck, Reconnect, ScenarioKind, ScenarioName,
+        Sequence, SequenceStep, StageSettings, Sustained, ToolCall,
+    },
     seed::Seed,
     server::{InheritEnv, ProtocolChoice},
 };
@@ -57,28 +61,17 @@ report_dir = "./runs"
 formats = ["markdown", "json", "terminal"]
 "#;
 
-fn without(text: &str, words: &[&str]) -> String {
-    let keep = |line: &&str| !words.iter().any(|word| line.starts_with(word));
-    text.lines().filter(keep).fold(String::new(), |text, line| text + line + "\n")
-}
-
-const LATER: [&str; 5] =
-    ["ramp_from", "ramp_to", "spike_at", "spike_multiplier", "leak_check_interval"];
-
 #[test]
 fn the_text_of_the_design_is_understood() {
-    let config = Config::parse(&without(DESIGN, &LATER), "bench.toml").unwrap();
+    let config = Config::parse(DESIGN, "bench.toml").unwrap();
     let ServerSource::Here(server) = config.server.source().unwrap() else { panic!() };
     assert_eq!(server.to_string(), "python -m my_mcp");
     assert_eq!(server.env["LOG_LEVEL"], "warn");
     assert_eq!(server.startup_timeout, Duration::from_secs(10));
     let scenario = config.to_scenario().unwrap();
-    let expected = ScenarioKind::Sustained {
-        concurrent: 50,
-        duration: Duration::from_secs(60),
-        rate_limit: None,
-    };
-    assert_eq!(scenario.kind, expected);
+    let expected =
+        Sustained { concurrent: 50, duration: Duration::from_secs(60), ..Default::default() };
+    assert_eq!(scenario.kind, ScenarioKind::Sustained(expected));
     assert_eq!(
         scenario.tool_calls[1],
         ToolCall::new("analyze_options")
@@ -91,26 +84,37 @@ fn the_text_of_the_design_is_understood() {
 }
 
 #[test]
+fn each_scenario_finds_its_own_settings_and_tells_of_the_others() {
+    for (name, unused) in [
+        (
+            "sustained",
+            vec!["leak_check_interval", "ramp_from", "ramp_to", "spike_at", "spike_multiplier"],
+        ),
+        ("spike", vec!["leak_check_interval", "ramp_from", "ramp_to"]),
+        ("ramp", vec!["concurrent", "leak_check_interval", "spike_at", "spike_multiplier"]),
+        ("soak", vec!["ramp_from", "ramp_to", "spike_at", "spike_multiplier"]),
+    ] {
+        let text = DESIGN.replace("\"sustained\"", &format!("\"{name}\""));
+        let config = Config::parse(&text, "bench.toml").unwrap();
+        let told: Vec<_> = config.unused().iter().map(|told| told.key.to_string()).collect();
+        let expected: Vec<_> = unused.iter().map(|key| format!("[scenario] {key}")).collect();
+        assert_eq!(told, expected, "{name}");
+    }
+    let config = Config::parse(&DESIGN.replace("\"sustained\"", "\"spike\""), "b").unwrap();
+    let ScenarioKind::Spike(spike) = config.to_scenario().unwrap().kind else { panic!() };
+    assert_eq!((spike.baseline, spike.spike), (Level::Concurrent(50), Level::Concurrent(500)));
+    assert_eq!(spike.spike_at, Duration::from_secs(30));
+}
+
+#[test]
 fn what_is_not_built_yet_is_refused_by_name_and_line() {
     let message = |error: ConfigError| error.to_string();
-    for (index, (key, owner)) in
-        LATER.into_iter().zip(["ramp", "ramp", "spike", "spike", "soak"]).enumerate()
-    {
-        let text = without(DESIGN, &LATER[..index]);
-        let line = text.lines().position(|line| line.starts_with(key)).unwrap() + 1;
-        assert_eq!(
-            message(Config::parse(&text, "bench.toml").unwrap_err()),
-            format!(
-                "bench.toml:{line}: `[scenario] {key}`: belongs to scenario `{owner}`, which is not built yet"
-            )
-        );
-    }
-    let good = without(DESIGN, &LATER);
+    let good = DESIGN;
     for (from, to, expected) in [
         (
-            "\"sustained\"",
-            "\"spike\"",
-            "bench.toml:10: `[scenario] type`: scenario `spike` is not built yet; this version runs cold_start, sustained, deadlock_probe",
+            "\"sustained\" ",
+            "\"fuzzer\" ",
+            "bench.toml:10: `[scenario] type`: scenario `fuzzer` is not built yet; this version runs cold_start, sustained, spike, ramp, soak, pattern, deadlock_probe, race_check, slow_mix, reconnect, capacity",
         ),
         (
             "\"stdio\"",
@@ -125,12 +129,7 @@ fn what_is_not_built_yet_is_refused_by_name_and_line() {
         (
             "\"terminal\"",
             "\"html\"",
-            "bench.toml:36: `[output] formats[2]`: format `html` is not built yet; this version writes markdown, json, terminal",
-        ),
-        (
-            "concurrent = 50",
-            "rate_limit = 50",
-            "bench.toml:12: `[scenario] rate_limit`: is not built yet; `concurrent` alone sets the load",
+            "bench.toml:41: `[output] formats[2]`: format `html` is not built yet; this version writes markdown, json, terminal",
         ),
     ] {
         assert_eq!(
@@ -262,21 +261,6 @@ const WRONG: &[(&str, &str, &str)] = &[
         "",
     ),
     (
-        "[server]\ncommand = 'x'\n[scenario]\ntype = 'sustained'\niterations = 2",
-        "b:5: `[scenario] iterations`: belongs to scenario `cold_start`; this is `sustained`",
-        "",
-    ),
-    (
-        "[server]\ncommand = 'x'\n[scenario]\ntype = 'cold_start'\nconcurrent = 2",
-        "b:5: `[scenario] concurrent`: belongs to scenario `sustained` and `deadlock_probe`",
-        "",
-    ),
-    (
-        "[server]\ncommand = 'x'\n[scenario]\ntype = 'sustained'\nhang_threshold = '2s'",
-        "b:5: `[scenario] hang_threshold`: belongs to",
-        "`hang_timeout` in `[thresholds]`",
-    ),
-    (
         "[server]\ncommand = 'x'\n[scenario]\ntype = 'sustained'\nconcurrent = 0",
         "b:5: `[scenario] concurrent`: must be at least 1",
         "",
@@ -336,12 +320,11 @@ fn columns_count_characters() {
 fn a_probe_takes_its_times_from_the_thresholds() {
     let text = "[server]\nname = 'x'\n[scenario]\ntype = 'deadlock_probe'\ngrace_period = '1s'\n[thresholds]\nhang_timeout = '2s'";
     let config = Config::parse(text, "b").unwrap();
-    let ScenarioKind::DeadlockProbe { hang_threshold, grace_period, .. } =
-        config.to_scenario().unwrap().kind
-    else {
-        panic!()
-    };
-    assert_eq!((hang_threshold, grace_period), (Duration::from_secs(2), Duration::from_secs(1)));
+    let ScenarioKind::DeadlockProbe(probe) = config.to_scenario().unwrap().kind else { panic!() };
+    assert_eq!(
+        (probe.hang_threshold, probe.grace_period),
+        (Duration::from_secs(2), Duration::from_secs(1)),
+    );
     assert_eq!(config.server.source(), Ok(ServerSource::Client { file: None, name: "x".into() }));
 }
 
@@ -382,7 +365,7 @@ fn as_json(text: &str) -> Option<Value> {
 #[test]
 fn the_schema_agrees_with_the_parser() {
     let validator = validator();
-    for text in [without(DESIGN, &LATER).as_str(), EXAMPLE] {
+    for text in [DESIGN, EXAMPLE] {
         let errors: Vec<String> =
             validator.iter_errors(&as_json(text).unwrap()).map(|error| error.to_string()).collect();
         assert_eq!(errors, [] as [String; 0]);
@@ -505,32 +488,100 @@ fn server() -> impl Strategy<Value = Server> {
     )
 }
 
+fn level() -> impl Strategy<Value = Level> {
+    prop_oneof![
+        (1_u32..=10_000).prop_map(Level::Concurrent),
+        (1_u32..=10_000).prop_map(|rate| Level::Rate(Rate::per_second(f64::from(rate)))),
+    ]
+}
+
+fn seconds() -> impl Strategy<Value = Duration> {
+    (1_u64..10_000).prop_map(Duration::from_secs)
+}
+
 fn scenario() -> impl Strategy<Value = Scenario> {
-    let kind = prop_oneof![
+    let kind: BoxedStrategy<ScenarioKind> = prop_oneof![
         (2_u32.., any::<bool>())
-            .prop_map(|(iterations, warmup)| ScenarioKind::ColdStart { iterations, warmup }),
-        (1_u32..=check::MOST_CONCURRENT, duration()).prop_map(|(concurrent, duration)| {
-            ScenarioKind::Sustained { concurrent, duration, rate_limit: None }
+            .prop_map(|(iterations, warmup)| ColdStart { iterations, warmup }.into()),
+        (1_u32..=check::MOST_CONCURRENT, duration(), prop::option::of(1_u32..)).prop_map(
+            |(concurrent, duration, rate_limit)| {
+                let think_time = ThinkTime::between(duration, duration / 2);
+                Sustained { concurrent, duration, rate_limit, think_time, ..Default::default() }
+                    .into()
+            }
+        ),
+        (level(), seconds()).prop_map(|(load, duration)| {
+            let stage = StageSettings { duration, load, shape: Shape::Linear };
+            Scenario::sustained().stage(stage).stage(stage).build().kind
+        }),
+        (level(), seconds()).prop_map(|(load, duration)| {
+            let burst = load.with(load.get() * 2.0);
+            let scenario = Scenario::spike().levels(load, burst).duration(duration * 4);
+            scenario.burst(duration, duration).build().kind
+        }),
+        (level(), seconds()).prop_map(|(from, duration)| {
+            Scenario::ramp()
+                .levels(from, from.with(from.get() * 2.0))
+                .duration(duration)
+                .build()
+                .kind
+        }),
+        (level(), seconds()).prop_map(|(load, duration)| {
+            Scenario::soak()
+                .load(load)
+                .duration(duration * 20)
+                .sample_interval(duration)
+                .build()
+                .kind
+        }),
+        (level(), seconds()).prop_map(|(load, duration)| {
+            let steps = vec![SequenceStep { tool: Some("t".into()), ..Default::default() }];
+            let sequence = Sequence {
+                name: "s".into(),
+                weight: 0.5,
+                think_time: ThinkTime::fixed(duration),
+                error_behavior: ErrorBehavior::Retry,
+                steps,
+            };
+            Scenario::pattern().load(load).duration(duration).sequence(sequence).build().kind
+        }),
+        (2_u32..=check::MOST_CONCURRENT, 1_u32..)
+            .prop_map(|(concurrent, rounds)| { RaceCheck { concurrent, rounds }.into() }),
+        (2_u32..=check::MOST_CONCURRENT, duration(), arguments()).prop_map(
+            |(concurrent, duration, args)| {
+                let slow = ToolCall::new("slow").args(args);
+                Scenario::slow_mix()
+                    .concurrent(concurrent)
+                    .duration(duration)
+                    .slow(slow)
+                    .build()
+                    .kind
+            }
+        ),
+        (1_u32..=check::MOST_CONCURRENT, 1_u32..)
+            .prop_map(|(concurrent, drops)| { Reconnect { concurrent, drops }.into() }),
+        (1.0..1e6_f64, duration()).prop_map(|(rate, hold)| {
+            Scenario::capacity().rates(rate, rate * 2.0).hold(hold).build().kind
         }),
         (1_u32..=check::MOST_CONCURRENT, duration(), duration(), any::<bool>(), any::<u32>())
             .prop_map(|(concurrent, hang_threshold, grace_period, bail_early, steady_calls)| {
-                ScenarioKind::DeadlockProbe {
-                    concurrent,
-                    hang_threshold,
-                    grace_period,
-                    bail_early,
-                    steady_calls,
-                }
+                DeadlockProbe { concurrent, hang_threshold, grace_period, bail_early, steady_calls }
+                    .into()
             }),
-    ];
+    ]
+    .boxed();
     let call = ("\\S[^\0]*", arguments(), 1e-9..1e9_f64)
         .prop_map(|(name, args, weight)| ToolCall { name, args, weight });
     let calls = prop::collection::vec(call, 0..3)
         .prop_filter("names", |calls| calls.iter().all(|call| !call.name.trim().is_empty()));
     (kind, calls, prop::option::of(Just(1)), prop::option::of(duration()), 0..i64::MAX as u64)
         .prop_map(|(kind, tool_calls, sessions, timeout, seed)| {
-            let sessions = sessions.filter(|_| kind.name() != ScenarioName::ColdStart);
-            Scenario { kind, tool_calls, sessions, timeout, seed: Seed(seed) }
+            let sessions = sessions.filter(|_| kind.name().keys().contains(&"sessions"));
+            // The calls of one's own sequences stand in their steps.
+            let patterned = kind.name() == ScenarioName::Pattern;
+            let tool_calls = if patterned { Vec::new() } else { tool_calls };
+            let abort_on_fail = seed % 2 == 0;
+            Scenario { kind, tool_calls, sessions, timeout, abort_on_fail, seed: Seed(seed) }
         })
 }
 

@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use crate::units::format_duration;
-
 /// `12345` as `12,345`.
 pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
@@ -61,11 +59,6 @@ pub(super) fn decimal(number: f64) -> String {
 pub(super) fn ratio(long: Duration, short: Duration) -> String {
     let times = long.as_secs_f64() / short.as_secs_f64().max(1e-9);
     if times < 9.95 { format!("{times:.1}") } else { grouped(times.round() as u64) }
-}
-
-/// A configured time: `60s` rather than `1m`, but `1m30s` rather than `90s`.
-pub(super) fn span(duration: Duration) -> String {
-    if duration == Duration::from_secs(60) { "60s".into() } else { format_duration(duration) }
 }
 
 #[cfg(test)]

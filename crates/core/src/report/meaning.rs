@@ -158,7 +158,7 @@ fn lazy_init(report: &Report) -> Option<String> {
 }
 
 fn start_phases(report: &Report) -> Option<String> {
-    let is_cold_start = matches!(report.scenario_kind, ScenarioKind::ColdStart { .. });
+    let is_cold_start = matches!(report.scenario_kind, ScenarioKind::ColdStart(_));
     let steps: Vec<&StepStats> =
         report.steps.iter().filter(|step| step.latency.count > 0).collect();
     if !is_cold_start || steps.len() < 2 {

@@ -3,30 +3,14 @@
 use std::time::{Duration, SystemTime};
 
 use super::{
-    figures::{counted, span},
+    figures::counted,
     model::{Report, ServerInfo, Severity},
 };
 use crate::{scenario::ScenarioKind, thresholds::ThresholdKind};
 
 /// The scenario and its settings: `Sustained, 50 concurrent, 60s`.
 pub(super) fn scenario(kind: &ScenarioKind) -> String {
-    let settings = match kind {
-        ScenarioKind::ColdStart { iterations, warmup } => {
-            let thrown_away = if *warmup { ", the first not counted" } else { "" };
-            format!("{}{thrown_away}", counted(u64::from(*iterations), "start"))
-        }
-        ScenarioKind::Sustained { concurrent, duration, rate_limit } => {
-            let limit = rate_limit.map(|rate| format!(", at most {rate}/s")).unwrap_or_default();
-            format!("{concurrent} concurrent, {}{limit}", span(*duration))
-        }
-        ScenarioKind::DeadlockProbe { concurrent, hang_threshold, grace_period, .. } => {
-            format!(
-                "{concurrent} concurrent, hang {}, grace {}",
-                span(*hang_threshold),
-                span(*grace_period)
-            )
-        }
-    };
+    let settings = kind.settings().phrase();
     format!("{}, {settings}", kind.name().label())
 }
 

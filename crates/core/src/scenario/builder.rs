@@ -1,5 +1,5 @@
 //! Describes a [`Scenario`] in code: one builder per kind, so that a setting which the kind does
-//! not have does not compile.
+//! not have does not compile. The settings of a kind stand beside it in its own file.
 
 use std::time::Duration;
 
@@ -8,114 +8,29 @@ use serde_json::Value;
 use super::{Scenario, ScenarioKind, ToolCall, calls::Calls};
 use crate::seed::Seed;
 
-/// Settings of `cold_start`.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ColdStart {
-    pub(crate) iterations: u32,
-    pub(crate) warmup: bool,
-}
-
-/// Settings of `sustained`.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Sustained {
-    pub(crate) concurrent: u32,
-    pub(crate) duration: Duration,
-    pub(crate) rate_limit: Option<u32>,
-}
-
-/// Settings of `deadlock_probe`.
-#[derive(Debug, Clone, PartialEq)]
-pub struct DeadlockProbe {
-    pub(crate) concurrent: u32,
-    pub(crate) hang_threshold: Duration,
-    pub(crate) grace_period: Duration,
-    pub(crate) bail_early: bool,
-    pub(crate) steady_calls: u32,
-}
-
-impl Default for ColdStart {
-    fn default() -> Self {
-        Self { iterations: 5, warmup: true }
-    }
-}
-
-impl Default for Sustained {
-    fn default() -> Self {
-        Self { concurrent: 10, duration: Duration::from_secs(30), rate_limit: None }
-    }
-}
-
-impl Default for DeadlockProbe {
-    fn default() -> Self {
-        Self {
-            concurrent: 20,
-            hang_threshold: Duration::from_secs(5),
-            grace_period: Duration::from_secs(10),
-            bail_early: false,
-            steady_calls: 5,
-        }
-    }
-}
-
 /// Describes a scenario step by step, in any order. Wherever a [`Scenario`] is wanted the builder
 /// will do.
 #[derive(Debug, Clone, PartialEq)]
 #[must_use = "a builder does nothing by itself"]
 pub struct ScenarioBuilder<Kind> {
-    kind: Kind,
+    pub(super) kind: Kind,
     calls: Calls,
-    sessions: Option<u32>,
+    pub(super) sessions: Option<u32>,
     timeout: Option<Duration>,
+    abort_on_fail: bool,
     seed: Seed,
 }
 
-/// Describes a `cold_start` scenario.
-pub type ColdStartBuilder = ScenarioBuilder<ColdStart>;
-/// Describes a `sustained` scenario.
-pub type SustainedBuilder = ScenarioBuilder<Sustained>;
-/// Describes a `deadlock_probe` scenario.
-pub type DeadlockProbeBuilder = ScenarioBuilder<DeadlockProbe>;
-
-impl Scenario {
-    /// Start → handshake → first call, five times, the first of them thrown away.
-    pub fn cold_start() -> ColdStartBuilder {
-        ScenarioBuilder::new(ColdStart::default())
-    }
-
-    /// Ten calls in flight for thirty seconds.
-    ///
-    /// ```
-    /// # use mcp_loadtest_core::scenario::Scenario;
-    /// # use std::time::Duration;
-    /// let scenario: Scenario = Scenario::sustained()
-    ///     .concurrent(20)
-    ///     .duration(Duration::from_secs(30))
-    ///     .tool("get_market_data")
-    ///     .args(serde_json::json!({ "ticker": "AAPL" }))
-    ///     .into();
-    /// assert_eq!(scenario.tool_calls[0].args["ticker"], "AAPL");
-    /// ```
-    ///
-    /// What another kind has does not compile:
-    ///
-    /// ```compile_fail
-    /// # use mcp_loadtest_core::scenario::Scenario;
-    /// let scenario = Scenario::sustained().iterations(5);
-    /// ```
-    pub fn sustained() -> SustainedBuilder {
-        ScenarioBuilder::new(Sustained::default())
-    }
-
-    /// Twenty calls at the same instant, hanging after 5 seconds, deadlocked after 10 more.
-    pub fn deadlock_probe() -> DeadlockProbeBuilder {
-        ScenarioBuilder::new(DeadlockProbe::default())
-    }
-}
-
 impl<Kind> ScenarioBuilder<Kind> {
-    fn new(kind: Kind) -> Self {
-        let calls = Calls::default();
-        Self { kind, calls, sessions: None, timeout: None, seed: Seed::default() }
+    pub(super) fn new(kind: Kind) -> Self {
+        Self {
+            kind,
+            calls: Calls::default(),
+            sessions: None,
+            timeout: None,
+            abort_on_fail: false,
+            seed: Seed::default(),
+        }
     }
 
     /// Calls this tool. Said again, it adds another tool.
@@ -142,6 +57,12 @@ impl<Kind> ScenarioBuilder<Kind> {
         self
     }
 
+    /// Ends the run as soon as a threshold is violated for good.
+    pub fn abort_on_fail(mut self, abort: bool) -> Self {
+        self.abort_on_fail = abort;
+        self
+    }
+
     /// Where the random choices come from.
     pub fn seed(mut self, seed: Seed) -> Self {
         self.seed = seed;
@@ -149,110 +70,18 @@ impl<Kind> ScenarioBuilder<Kind> {
     }
 }
 
-impl ScenarioBuilder<ColdStart> {
-    /// How many starts are made.
-    pub fn iterations(mut self, iterations: u32) -> Self {
-        self.kind.iterations = iterations;
-        self
-    }
-
-    /// Whether the first start is thrown away.
-    pub fn warmup(mut self, warmup: bool) -> Self {
-        self.kind.warmup = warmup;
-        self
-    }
-}
-
-impl ScenarioBuilder<Sustained> {
-    /// How many calls are in flight at once.
-    pub fn concurrent(mut self, concurrent: u32) -> Self {
-        self.kind.concurrent = concurrent;
-        self
-    }
-
-    /// How long the load lasts.
-    pub fn duration(mut self, duration: Duration) -> Self {
-        self.kind.duration = duration;
-        self
-    }
-
-    /// Calls per second at most. Not built yet: a run with it is refused.
-    pub fn rate_limit(mut self, per_second: u32) -> Self {
-        self.kind.rate_limit = Some(per_second);
-        self
-    }
-
-    /// How many sessions share the calls; one unless set.
-    pub fn sessions(mut self, sessions: u32) -> Self {
-        self.sessions = Some(sessions);
-        self
-    }
-}
-
-impl ScenarioBuilder<DeadlockProbe> {
-    /// How many calls are released at once.
-    pub fn concurrent(mut self, concurrent: u32) -> Self {
-        self.kind.concurrent = concurrent;
-        self
-    }
-
-    /// A call without an answer for this long hangs.
-    pub fn hang_threshold(mut self, threshold: Duration) -> Self {
-        self.kind.hang_threshold = threshold;
-        self
-    }
-
-    /// How much longer a hanging call may take before it counts as deadlocked.
-    pub fn grace_period(mut self, period: Duration) -> Self {
-        self.kind.grace_period = period;
-        self
-    }
-
-    /// Whether the first deadlock ends the probe; otherwise every call is classified.
-    pub fn bail_early(mut self, bail: bool) -> Self {
-        self.kind.bail_early = bail;
-        self
-    }
-
-    /// How many calls follow one after another once the burst is over.
-    pub fn steady_calls(mut self, calls: u32) -> Self {
-        self.kind.steady_calls = calls;
-        self
-    }
-
-    /// How many sessions share the calls; one unless set.
-    pub fn sessions(mut self, sessions: u32) -> Self {
-        self.sessions = Some(sessions);
-        self
-    }
-}
-
-impl From<ColdStart> for ScenarioKind {
-    fn from(ColdStart { iterations, warmup }: ColdStart) -> Self {
-        Self::ColdStart { iterations, warmup }
-    }
-}
-
-impl From<Sustained> for ScenarioKind {
-    fn from(Sustained { concurrent, duration, rate_limit }: Sustained) -> Self {
-        Self::Sustained { concurrent, duration, rate_limit }
-    }
-}
-
-impl From<DeadlockProbe> for ScenarioKind {
-    fn from(probe: DeadlockProbe) -> Self {
-        let DeadlockProbe { concurrent, hang_threshold, grace_period, bail_early, steady_calls } =
-            probe;
-        Self::DeadlockProbe { concurrent, hang_threshold, grace_period, bail_early, steady_calls }
-    }
-}
-
 impl<Kind: Into<ScenarioKind>> ScenarioBuilder<Kind> {
     /// The finished description.
     #[must_use]
     pub fn build(self) -> Scenario {
-        let Self { kind, calls, sessions, timeout, seed } = self;
-        Scenario { kind: kind.into(), tool_calls: calls.finish(), sessions, timeout, seed }
+        Scenario {
+            kind: self.kind.into(),
+            tool_calls: self.calls.finish(),
+            sessions: self.sessions,
+            timeout: self.timeout,
+            abort_on_fail: self.abort_on_fail,
+            seed: self.seed,
+        }
     }
 }
 
@@ -267,7 +96,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn calls(builder: SustainedBuilder) -> Vec<(String, Value)> {
+    fn calls(builder: ScenarioBuilder<crate::scenario::Sustained>) -> Vec<(String, Value)> {
         builder.build().tool_calls.into_iter().map(|call| (call.name, call.args)).collect()
     }
 
@@ -292,25 +121,5 @@ mod tests {
     #[test]
     fn arguments_without_a_tool_are_not_lost() {
         assert_eq!(calls(Scenario::sustained().args(json!({}))), [(String::new(), json!({}))]);
-    }
-
-    #[test]
-    fn the_defaults_are_those_of_the_design() {
-        assert_eq!(
-            Scenario::cold_start().build().kind,
-            ScenarioKind::ColdStart { iterations: 5, warmup: true }
-        );
-        let probe = Scenario::deadlock_probe().concurrent(3).grace_period(Duration::ZERO).build();
-        let ScenarioKind::DeadlockProbe {
-            concurrent: 3,
-            hang_threshold,
-            grace_period,
-            bail_early: false,
-            steady_calls: 5,
-        } = probe.kind
-        else {
-            panic!("{probe:?}")
-        };
-        assert_eq!((hang_threshold, grace_period), (Duration::from_secs(5), Duration::ZERO));
     }
 }

@@ -1,76 +1,172 @@
 //! What to do to a server: the kind of load, the calls it is made of, and where chance comes from.
 //!
-//! To add a kind: a variant with its settings and defaults here, its builder in `builder.rs`, its
-//! keys in `config/scenario.rs`, and strike its name from [`PLANNED`].
+//! To add a kind: one file here with its settings (their defaults, their keys in `[scenario]`, their
+//! rules, and their builder), and one line in the table below; then its file in engine. It then
+//! appears in configurations, flags, listings and schemas.
 
 mod builder;
 mod calls;
+mod capacity;
+mod cold_start;
+mod deadlock_probe;
+mod pattern;
+mod race_check;
+mod ramp;
+mod reconnect;
+mod settings;
+mod slow_mix;
+mod soak;
+mod spike;
+mod stages;
+mod sustained;
+mod tool_call;
 
 use std::{fmt, str::FromStr, time::Duration};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use thiserror::Error;
 
 use crate::{
+    config::{ConfigError, ScenarioConfig},
     hint::{Hint, nearest},
     seed::Seed,
-    units::{as_text, as_text_option},
+    thresholds::Thresholds,
+    units::as_text_option,
 };
 
-pub use builder::{
-    ColdStart, ColdStartBuilder, DeadlockProbe, DeadlockProbeBuilder, ScenarioBuilder, Sustained,
-    SustainedBuilder,
-};
+pub use builder::ScenarioBuilder;
+pub use capacity::Capacity;
+pub use cold_start::ColdStart;
+pub use deadlock_probe::DeadlockProbe;
+pub use pattern::{ErrorBehavior, Pattern, PatternName, Sequence, SequenceStep};
+pub use race_check::RaceCheck;
+pub use ramp::Ramp;
+pub use reconnect::Reconnect;
+pub use settings::Settings;
+pub use slow_mix::SlowMix;
+pub use soak::Soak;
+pub use spike::Spike;
+pub use stages::{MOST_IN_FLIGHT, StageSettings};
+pub use sustained::Sustained;
+pub use tool_call::ToolCall;
+
+use settings::Configured;
 
 /// Scenarios that are designed but that this version cannot run.
-pub const PLANNED: &[&str] = &[
-    "spike",
-    "ramp",
-    "soak",
-    "pattern",
-    "race_check",
-    "fuzzer",
-    "slow_mix",
-    "reconnect",
-    "capacity",
-];
+pub const PLANNED: &[&str] = &["fuzzer"];
 
-/// The name of a scenario that this version can run.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum ScenarioName {
+/// Makes the names, the enum of settings and the ways between them from one table.
+macro_rules! scenarios {
+    ($($(#[$doc:meta])+ $kind:ident = $word:literal,)+) => {
+        /// The name of a scenario that this version can run.
+        #[derive(
+            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+        )]
+        #[serde(rename_all = "snake_case")]
+        pub enum ScenarioName {
+            $($(#[$doc])+ $kind,)+
+        }
+
+        impl ScenarioName {
+            /// All of them, in the order in which they are listed.
+            pub const ALL: &[Self] = &[$(Self::$kind,)+];
+
+            /// The word used in configurations, flags and listings.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$kind => $word,)+ }
+            }
+
+            /// The word used in `metrics.json`.
+            pub const fn label(self) -> &'static str {
+                match self { $(Self::$kind => stringify!($kind),)+ }
+            }
+
+            /// The keys of `[scenario]` that belong to it, besides those of all scenarios.
+            pub const fn keys(self) -> &'static [&'static str] {
+                match self { $(Self::$kind => $kind::KEYS,)+ }
+            }
+
+            /// The settings that a configuration describes.
+            pub(crate) fn kind(
+                self,
+                config: &ScenarioConfig,
+                thresholds: &Thresholds,
+            ) -> Result<ScenarioKind, ConfigError> {
+                Ok(match self {
+                    $(Self::$kind => ScenarioKind::$kind($kind::from_config(config, thresholds)?),)+
+                })
+            }
+        }
+
+        /// The kind of load, with its settings.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "type", rename_all = "snake_case")]
+        pub enum ScenarioKind {
+            $($(#[$doc])+ $kind($kind),)+
+        }
+
+        impl ScenarioKind {
+            /// Which scenario this is.
+            pub const fn name(&self) -> ScenarioName {
+                match self { $(Self::$kind(_) => ScenarioName::$kind,)+ }
+            }
+
+            /// What all settings have in common.
+            pub fn settings(&self) -> &dyn Settings {
+                match self { $(Self::$kind(settings) => settings,)+ }
+            }
+        }
+
+        $(impl From<$kind> for ScenarioKind {
+            fn from(settings: $kind) -> Self {
+                Self::$kind(settings)
+            }
+        })+
+    };
+}
+
+scenarios! {
     /// Start, handshake, first call; again and again. Finds slow starts and init-time deadlocks.
-    ColdStart,
+    ColdStart = "cold_start",
     /// Constant load for a fixed time. Finds the latency, throughput and error rate to expect.
-    Sustained,
+    Sustained = "sustained",
+    /// Steady load with a burst in the middle. Finds overflow, unfairness and slow recovery.
+    Spike = "spike",
+    /// More load step by step. Finds the load at which latency explodes.
+    Ramp = "ramp",
+    /// Steady load for long. Finds leaks and latency that drifts.
+    Soak = "soak",
+    /// Sequences of calls with pauses, as clients make them. Finds what single calls do not.
+    Pattern = "pattern",
     /// Many calls released at the same instant. Finds lazy-init deadlocks.
-    DeadlockProbe,
+    DeadlockProbe = "deadlock_probe",
+    /// Identical calls at the same instant, their replies compared. Finds races.
+    RaceCheck = "race_check",
+    /// Fast calls with and without slow ones beside them. Finds head-of-line blocking.
+    SlowMix = "slow_mix",
+    /// Sessions cut in the middle of a call, opened again. Finds leftovers and zombies.
+    Reconnect = "reconnect",
+    /// Ever better guesses at the highest rate that still keeps the thresholds.
+    Capacity = "capacity",
 }
 
 impl ScenarioName {
-    /// All of them, in the order in which they are listed.
-    pub const ALL: [Self; 3] = [Self::ColdStart, Self::Sustained, Self::DeadlockProbe];
-
-    /// The word used in configurations, flags and listings.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::ColdStart => "cold_start",
-            Self::Sustained => "sustained",
-            Self::DeadlockProbe => "deadlock_probe",
-        }
+    /// Whether a key of `[scenario]` belongs to it.
+    pub(crate) fn has(self, key: &str) -> bool {
+        self.keys().contains(&key)
     }
 
-    /// The word used in `metrics.json`.
-    pub const fn label(self) -> &'static str {
-        match self {
-            Self::ColdStart => "ColdStart",
-            Self::Sustained => "Sustained",
-            Self::DeadlockProbe => "DeadlockProbe",
-        }
+    /// All names, separated by commas.
+    pub fn list() -> String {
+        Self::ALL.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl ScenarioKind {
+    /// How many calls may be in flight at once.
+    pub fn concurrent(&self) -> u32 {
+        self.settings().concurrent()
     }
 }
 
@@ -82,7 +178,7 @@ impl fmt::Display for ScenarioName {
 
 /// A name that is no scenario of this version.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{}; this version runs {}", self.problem(), ScenarioName::ALL.map(ScenarioName::as_str).join(", "))]
+#[error("{}; this version runs {}", self.problem(), ScenarioName::list())]
 pub struct UnknownScenario(pub String);
 
 impl UnknownScenario {
@@ -97,7 +193,7 @@ impl UnknownScenario {
 
 impl Hint for UnknownScenario {
     fn hint(&self) -> Option<String> {
-        let known = ScenarioName::ALL.map(ScenarioName::as_str);
+        let known = ScenarioName::ALL.iter().map(|name| name.as_str());
         nearest(&self.0, known).map(|name| format!("did you mean `{name}`?"))
     }
 }
@@ -108,69 +204,8 @@ impl FromStr for ScenarioName {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         // `deadlock-probe` is what the command is called.
         let word = text.replace('-', "_");
-        let found = Self::ALL.into_iter().find(|name| name.as_str() == word);
-        found.ok_or(UnknownScenario(word))
-    }
-}
-
-/// The kind of load, with its settings.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
-pub enum ScenarioKind {
-    /// Start → handshake → first call, repeated.
-    ColdStart {
-        /// How many starts are made.
-        iterations: u32,
-        /// Whether the first start is thrown away: it fills caches that later starts find full.
-        warmup: bool,
-    },
-    /// Constant load for a fixed time.
-    Sustained {
-        /// How many calls are in flight at once.
-        concurrent: u32,
-        /// How long the load lasts.
-        #[serde(with = "as_text")]
-        duration: Duration,
-        /// Calls per second at most. Not built yet: must be absent.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        rate_limit: Option<u32>,
-    },
-    /// Calls released at the same instant, each under a watchdog.
-    DeadlockProbe {
-        /// How many calls are released at once.
-        concurrent: u32,
-        /// A call without an answer for this long hangs.
-        #[serde(with = "as_text")]
-        hang_threshold: Duration,
-        /// How much longer a hanging call may take before it counts as deadlocked.
-        #[serde(with = "as_text")]
-        grace_period: Duration,
-        /// Whether the first deadlock ends the probe. When false, every call is classified.
-        bail_early: bool,
-        /// How many calls follow one after another once the burst is over. They tell a slow first
-        /// call (lazy initialisation) from a slow tool.
-        steady_calls: u32,
-    },
-}
-
-impl ScenarioKind {
-    /// Which scenario this is.
-    pub const fn name(&self) -> ScenarioName {
-        match self {
-            Self::ColdStart { .. } => ScenarioName::ColdStart,
-            Self::Sustained { .. } => ScenarioName::Sustained,
-            Self::DeadlockProbe { .. } => ScenarioName::DeadlockProbe,
-        }
-    }
-
-    /// How many calls may be in flight at once.
-    pub const fn concurrent(&self) -> u32 {
-        match self {
-            Self::ColdStart { .. } => 1,
-            Self::Sustained { concurrent, .. } | Self::DeadlockProbe { concurrent, .. } => {
-                *concurrent
-            }
-        }
+        let found = Self::ALL.iter().find(|name| name.as_str() == word);
+        found.copied().ok_or(UnknownScenario(word))
     }
 }
 
@@ -191,52 +226,12 @@ pub struct Scenario {
     /// classifies; none when absent.
     #[serde(default, with = "as_text_option", skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Duration>,
+    /// Whether the run ends as soon as a threshold is sure to be violated.
+    #[serde(default)]
+    pub abort_on_fail: bool,
     /// Where the random choices come from.
     #[serde(default)]
     pub seed: Seed,
-}
-
-/// One tool call that a scenario may make.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ToolCall {
-    /// The tool's name.
-    pub name: String,
-    /// Its arguments, a JSON object.
-    #[serde(default = "no_arguments")]
-    pub args: Value,
-    /// How often it is chosen, compared with the other calls.
-    #[serde(default = "even_weight")]
-    pub weight: f64,
-}
-
-fn no_arguments() -> Value {
-    Value::Object(serde_json::Map::new())
-}
-
-fn even_weight() -> f64 {
-    1.0
-}
-
-impl ToolCall {
-    /// A call without arguments and of weight 1.
-    pub fn new(name: impl Into<String>) -> Self {
-        Self { name: name.into(), args: no_arguments(), weight: even_weight() }
-    }
-
-    /// Sets the arguments, a JSON object.
-    #[must_use]
-    pub fn args(mut self, args: Value) -> Self {
-        self.args = args;
-        self
-    }
-
-    /// Sets how often the call is chosen, compared with the others.
-    #[must_use]
-    pub fn weight(mut self, weight: f64) -> Self {
-        self.weight = weight;
-        self
-    }
 }
 
 #[cfg(test)]
@@ -255,11 +250,8 @@ mod tests {
     #[test]
     fn an_unknown_scenario_says_what_there_is() {
         assert_eq!("deadlock-probe".parse(), Ok(ScenarioName::DeadlockProbe));
-        let planned = "spike".parse::<ScenarioName>().unwrap_err();
-        assert_eq!(
-            planned.to_string(),
-            "scenario `spike` is not built yet; this version runs cold_start, sustained, deadlock_probe"
-        );
+        let planned = "fuzzer".parse::<ScenarioName>().unwrap_err().to_string();
+        assert!(planned.starts_with("scenario `fuzzer` is not built yet; this version runs cold"));
         let unknown = "sustaind".parse::<ScenarioName>().unwrap_err();
         assert_eq!(unknown.hint().unwrap(), "did you mean `sustained`?");
     }
@@ -273,7 +265,19 @@ mod tests {
             .timeout(Duration::from_millis(1500))
             .into();
         let json = serde_json::to_value(&scenario).unwrap();
-        assert_eq!(json["kind"], json!({"type": "sustained", "concurrent": 50, "duration": "1m"}));
+        assert_eq!(json["kind"]["type"], "sustained");
+        assert_eq!(json["kind"]["duration"], "1m");
         assert_eq!(serde_json::from_value::<Scenario>(json).unwrap(), scenario);
+    }
+
+    #[test]
+    fn the_defaults_of_every_kind_are_fit_to_run() {
+        for name in ScenarioName::ALL {
+            let config = ScenarioConfig { name: Some(*name), ..Default::default() };
+            let kind = name.kind(&config, &Thresholds::default()).unwrap();
+            assert_eq!(kind.name(), *name);
+            assert_eq!(kind.settings().check(), Ok(()), "{name}");
+            assert!(kind.concurrent() > 0);
+        }
     }
 }

@@ -223,6 +223,21 @@ impl Tally {
         counts
     }
 
+    /// How many load calls took longer than each of these times.
+    pub fn over<const N: usize>(&self, limits: [Duration; N]) -> [u64; N] {
+        let tools = self.segments.iter().flat_map(|segment| &segment.tools);
+        let mut over = [0; N];
+        for response in tools.map(|tool| tool.times.response()) {
+            for (count, limit) in over.iter_mut().zip(limits) {
+                let limit = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
+                if limit < response.max() {
+                    *count += response.count_between(limit.saturating_add(1), u64::MAX);
+                }
+            }
+        }
+        over
+    }
+
     /// When the last load call ended.
     pub fn last_end(&self) -> Duration {
         self.segments.iter().map(|segment| segment.last_end).max().unwrap_or_default()

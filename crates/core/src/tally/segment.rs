@@ -80,7 +80,8 @@ impl Segment {
         })
     }
 
-    pub(super) fn merge(&mut self, other: &Self) {
+    /// Adds what another worker saw of the same step.
+    pub fn merge(&mut self, other: &Self) {
         self.counts.merge(&other.counts);
         for theirs in &other.tools {
             let place = self.place(&theirs.name);

@@ -28,18 +28,17 @@ Each phase has its own histogram; the latency of the report is that of the first
 };
 
 async fn drive(stage: Stage) -> Result<Vec<mcp_loadtest_core::tally::Tally>, crate::RunError> {
-    let ScenarioKind::ColdStart { iterations, warmup } = stage.context.blueprint.scenario.kind
-    else {
+    let ScenarioKind::ColdStart(settings) = stage.context.blueprint.scenario.kind.clone() else {
         return Err(crate::RunError::Internal("not a cold start".into()));
     };
     let Stage { context, session, plan } = stage;
     context.close(session).await;
     context.begin_sampling();
-    for iteration in 0..iterations {
+    for iteration in 0..settings.iterations {
         if context.stop().is_stopped() {
             break;
         }
-        let phase = if warmup && iteration == 0 { Phase::Warmup } else { Phase::Load };
+        let phase = if settings.warmup && iteration == 0 { Phase::Warmup } else { Phase::Load };
         let stop = context.stop().clone();
         tokio::select! {
             () = once(&context, &plan, iteration, phase) => {}
@@ -65,7 +64,7 @@ async fn once(context: &Context, plan: &crate::plan::Plan, iteration: u32, phase
     let prepares = plan.prepare(&session);
     let dice = context.blueprint.scenario.seed.dice(0).into();
     let how = How { phase, ..context.load() };
-    let reply = session.call(prepares.choose(&dice), how).await;
+    let reply = session.call(prepares.get(plan.single(&dice)), how).await;
     if phase == Phase::Load {
         let steps: [(&'static str, Duration); 4] = [
             ("spawn", (opened - began).saturating_sub(hello.took)),

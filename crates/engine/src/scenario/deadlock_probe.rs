@@ -41,9 +41,7 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 async fn drive(stage: Stage) -> Result<Vec<Tally>, RunError> {
-    let ScenarioKind::DeadlockProbe { concurrent, bail_early, steady_calls, .. } =
-        stage.context.blueprint.scenario.kind
-    else {
+    let ScenarioKind::DeadlockProbe(probe) = stage.context.blueprint.scenario.kind.clone() else {
         return Err(RunError::Internal("not a deadlock probe".into()));
     };
     let Stage { context, session, plan } = stage;
@@ -52,9 +50,9 @@ async fn drive(stage: Stage) -> Result<Vec<Tally>, RunError> {
         sessions.push(context.open(index).await?.0);
     }
     context.begin_sampling();
-    let deadlocked = burst(&context, &plan, &sessions, concurrent, bail_early).await;
+    let deadlocked = burst(&context, &plan, &sessions, probe.concurrent, probe.bail_early).await;
     if !deadlocked && sessions[0].broken().is_none() {
-        steady(&context, &plan, &sessions[0], steady_calls).await;
+        steady(&context, &plan, &sessions[0], probe.steady_calls).await;
     }
     context.end_sampling();
     for session in sessions {
@@ -80,7 +78,7 @@ async fn burst(
     for n in 0..concurrent {
         let index = n as usize % sessions.len();
         let session = sessions[index].clone();
-        let prepared = prepares[index].choose(&dice).clone();
+        let prepared = prepares[index].get(plan.single(&dice)).clone();
         let (barrier, ready, how) = (barrier.clone(), ready.clone(), context.load());
         calls.spawn_local(async move {
             ready.set(ready.get() + 1);
@@ -126,6 +124,6 @@ async fn steady(context: &Context, plan: &Plan, session: &Session, count: u32) {
         if context.stop().is_stopped() || session.broken().is_some() {
             return;
         }
-        session.call(calls.choose(&dice), context.load()).await;
+        session.call(calls.get(plan.single(&dice)), context.load()).await;
     }
 }

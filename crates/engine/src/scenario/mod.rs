@@ -4,6 +4,12 @@
 
 mod cold_start;
 mod deadlock_probe;
+mod pattern;
+mod ramp;
+mod reconnect;
+mod slow_mix;
+mod soak;
+mod spike;
 mod sustained;
 
 use std::{pin::Pin, rc::Rc};
@@ -39,7 +45,17 @@ pub struct Entry {
 }
 
 /// All scenarios.
-pub static SCENARIOS: &[Entry] = &[cold_start::ENTRY, sustained::ENTRY, deadlock_probe::ENTRY];
+pub static SCENARIOS: &[Entry] = &[
+    cold_start::ENTRY,
+    sustained::ENTRY,
+    spike::ENTRY,
+    ramp::ENTRY,
+    soak::ENTRY,
+    pattern::ENTRY,
+    deadlock_probe::ENTRY,
+    slow_mix::ENTRY,
+    reconnect::ENTRY,
+];
 
 /// The scenario with this name.
 pub fn entry(name: ScenarioName) -> &'static Entry {
@@ -53,7 +69,7 @@ mod tests {
     #[test]
     fn every_scenario_name_has_an_entry() {
         for name in ScenarioName::ALL {
-            assert_eq!(entry(name).name, name);
+            assert_eq!(entry(*name).name, *name);
         }
         assert_eq!(SCENARIOS.len(), ScenarioName::ALL.len());
     }

@@ -206,6 +206,21 @@ impl Session {
         self.inner.link.close(&self.inner, self.inner.shutdown_timeout).await
     }
 
+    /// Cuts the session off in the middle of its calls, which end as cancelled: over stdio the server's
+    /// input is closed, over the network its connections are dropped without a goodbye.
+    pub async fn cut(self) -> Option<StopReport> {
+        self.inner.break_off(Break {
+            category: ErrorCategory::Cancelled,
+            code: None,
+            message: "the session was cut on purpose".into(),
+        });
+        self.tell_counts();
+        match &self.inner.link {
+            Link::Stdio(_) => self.inner.link.close(&self.inner, self.inner.shutdown_timeout).await,
+            Link::Http(_) => None,
+        }
+    }
+
     fn tell_counts(&self) {
         let told = [
             (note::NOTIFICATIONS, self.notifications()),

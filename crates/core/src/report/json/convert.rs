@@ -69,7 +69,7 @@ impl From<Document> for Report {
             run_id: document.run_id,
             started_at: document.started_at.0,
             duration: document.duration_secs.0,
-            scenario_kind: document.scenario.into(),
+            scenario_kind: document.scenario.settings,
             server_info: document.server,
             latency: LatencyStats::from_histogram(document.histograms_ns.latency),
             service: LatencyStats::from_histogram(document.histograms_ns.service),
@@ -103,52 +103,11 @@ impl From<Document> for Report {
 
 impl From<&ScenarioKind> for ScenarioSettings {
     fn from(kind: &ScenarioKind) -> Self {
-        match *kind {
-            ScenarioKind::ColdStart { iterations, warmup } => {
-                Self::ColdStart { iterations, warmup }
-            }
-            ScenarioKind::Sustained { concurrent, duration, rate_limit } => {
-                Self::Sustained { concurrent, duration_secs: Seconds(duration), rate_limit }
-            }
-            ScenarioKind::DeadlockProbe {
-                concurrent,
-                hang_threshold,
-                grace_period,
-                bail_early,
-                steady_calls,
-            } => Self::DeadlockProbe {
-                concurrent,
-                hang_threshold_secs: Seconds(hang_threshold),
-                grace_period_secs: Seconds(grace_period),
-                bail_early,
-                steady_calls,
-            },
-        }
-    }
-}
-
-impl From<ScenarioSettings> for ScenarioKind {
-    fn from(settings: ScenarioSettings) -> Self {
-        match settings {
-            ScenarioSettings::ColdStart { iterations, warmup } => {
-                Self::ColdStart { iterations, warmup }
-            }
-            ScenarioSettings::Sustained { concurrent, duration_secs, rate_limit } => {
-                Self::Sustained { concurrent, duration: duration_secs.0, rate_limit }
-            }
-            ScenarioSettings::DeadlockProbe {
-                concurrent,
-                hang_threshold_secs,
-                grace_period_secs,
-                bail_early,
-                steady_calls,
-            } => Self::DeadlockProbe {
-                concurrent,
-                hang_threshold: hang_threshold_secs.0,
-                grace_period: grace_period_secs.0,
-                bail_early,
-                steady_calls,
-            },
+        Self {
+            kind: kind.name().label().to_owned(),
+            concurrent: kind.concurrent(),
+            duration_secs: kind.settings().length().map(Seconds),
+            settings: kind.clone(),
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::{
     histogram,
     outcome::ErrorCategory,
     report::model::{Finding, ServerInfo, Verdict},
+    scenario::ScenarioKind,
     tally::Second,
     thresholds::ThresholdViolation,
 };
@@ -87,40 +88,19 @@ pub(super) struct Document {
     pub(super) histograms_ns: Histograms,
 }
 
-/// The scenario and its settings.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind")]
-pub(super) enum ScenarioSettings {
-    /// Start, handshake, first call; again and again.
-    ColdStart {
-        /// How many starts are made.
-        iterations: u32,
-        /// Whether the first start is thrown away.
-        warmup: bool,
-    },
-    /// Constant load for a fixed time.
-    Sustained {
-        /// How many calls are in flight at once.
-        concurrent: u32,
-        /// How long the load lasts.
-        duration_secs: Seconds,
-        /// Calls per second at most.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        rate_limit: Option<u32>,
-    },
-    /// Calls released at the same instant, each under a watchdog.
-    DeadlockProbe {
-        /// How many calls are released at once.
-        concurrent: u32,
-        /// A call without an answer for this long hangs.
-        hang_threshold_secs: Seconds,
-        /// How much longer a hanging call may take before it counts as deadlocked.
-        grace_period_secs: Seconds,
-        /// Whether the first deadlock ends the probe.
-        bail_early: bool,
-        /// How many calls follow one after another once the burst is over.
-        steady_calls: u32,
-    },
+/// What was run.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(super) struct ScenarioSettings {
+    /// Which scenario, such as `Sustained`.
+    pub(super) kind: String,
+    /// How many calls could be in flight at once.
+    pub(super) concurrent: u32,
+    /// How long the load was to last, where that was known beforehand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) duration_secs: Option<Seconds>,
+    /// All its settings, under the names that they have in code.
+    #[schemars(with = "std::collections::BTreeMap<String, serde_json::Value>")]
+    pub(super) settings: ScenarioKind,
 }
 
 /// Figures of a distribution of times. All but `count` are null when there was no sample.

@@ -110,6 +110,7 @@ fn load(row: &Row, scenario: ScenarioName) -> Scenario {
             let probe = Scenario::deadlock_probe().concurrent(8).tool("echo");
             probe.hang_threshold(row.hang).grace_period(row.grace).sessions(row.sessions).build()
         }
+        other => unreachable!("the table has no row for {other}"),
     }
 }
 

@@ -2,37 +2,28 @@
 
 use std::{
     cell::{Cell, RefCell},
+    ops::Range,
     rc::Rc,
     sync::Arc,
     time::Duration,
 };
 
-use mcp_loadtest_core::{
-    event::note,
-    outcome::{ErrorCategory, Outcome},
-    seed::Dice,
-};
+use mcp_loadtest_core::{event::note, pace::ThinkTime, seed::Dice};
 use mcp_loadtest_wire::session::{How, Session};
-use tokio::{select, sync::Mutex, task::JoinSet};
+use tokio::sync::Mutex;
 
 use crate::{
     context::Context,
-    plan::{CHOICE, Plan, Prepares},
+    plan::{CHOICE, Plan, PlannedSequence, Prepares},
 };
 
 /// Starts in a row after which not one call succeeded.
 const MOST_FRUITLESS_STARTS: u32 = 3;
-/// A caller that was cut off waits before its next call, each time twice as long, from the first of
-/// these to the second: a server that is gone would fail thousands of calls a second, and the rest
-/// of the run would be nothing but those.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(10), Duration::from_secs(1));
-/// How long calls in flight may go on after the run was interrupted.
-const DRAIN: Duration = Duration::from_secs(5);
 
 /// An open session with its prepared calls.
 pub(crate) struct Opened {
     pub(crate) session: Session,
-    calls: Prepares,
+    pub(crate) calls: Prepares,
 }
 
 /// A session's place in the run.
@@ -40,10 +31,13 @@ pub(crate) struct Lane {
     context: Rc<Context>,
     plan: Arc<Plan>,
     index: u32,
+    /// Which lane this is, and of how many.
+    place: (u32, u32),
     how: How,
     opened: RefCell<Option<Rc<Opened>>>,
     reopening: Mutex<()>,
     fruitless: Cell<u32>,
+    hopeless: Cell<bool>,
     dice: RefCell<Dice>,
 }
 
@@ -52,9 +46,9 @@ impl Lane {
         context: Rc<Context>,
         plan: Arc<Plan>,
         session: Session,
-        stream: u64,
+        place: (u32, u32),
     ) -> Self {
-        let dice = context.blueprint.scenario.seed.dice(CHOICE + stream);
+        let dice = context.blueprint.scenario.seed.dice(CHOICE + u64::from(place.0));
         let index = session.index();
         let calls = plan.prepare(&session);
         Self {
@@ -62,31 +56,60 @@ impl Lane {
             context,
             plan,
             index,
+            place,
             opened: RefCell::new(Some(Rc::new(Opened { session, calls }))),
             reopening: Mutex::new(()),
             fruitless: Cell::new(0),
+            hopeless: Cell::new(false),
             dice: RefCell::new(dice),
         }
     }
 
-    /// Keeps `concurrent` calls in flight until `until`.
-    pub(crate) async fn drive(self: &Rc<Self>, concurrent: u32, until: Duration) {
-        let mut workers = JoinSet::new();
-        for _ in 0..concurrent {
-            workers.spawn_local(work(self.clone(), until));
-        }
-        let stop = self.context.stop().clone();
-        select! {
-            () = async { while workers.join_next().await.is_some() {} } => {}
-            () = async { stop.stopped().await; tokio::time::sleep(DRAIN).await } => {
-                workers.abort_all();
-                while workers.join_next().await.is_some() {}
-            }
-        }
+    pub(super) fn context(&self) -> &Rc<Context> {
+        &self.context
+    }
+
+    /// Which lane this is, and of how many.
+    pub(super) fn place(&self) -> (u32, u32) {
+        self.place
+    }
+
+    /// How its calls are made.
+    pub(super) fn how(&self) -> How {
+        self.how
+    }
+
+    /// Dice of their own for whoever shares this lane's seed.
+    pub(super) fn dice(&self) -> RefCell<Dice> {
+        let stream = CHOICE * 2 + u64::from(self.place.0);
+        RefCell::new(self.context.blueprint.scenario.seed.dice(stream))
+    }
+
+    /// The next sequence, by weight.
+    #[inline]
+    pub(super) fn choose(&self, among: Range<usize>) -> usize {
+        self.plan.choose(among, &self.dice)
+    }
+
+    pub(super) fn sequence(&self, index: usize) -> &PlannedSequence {
+        &self.plan.sequences[index]
+    }
+
+    pub(super) fn draw(&self, pause: &ThinkTime) -> Duration {
+        pause.draw(&mut self.dice.borrow_mut())
+    }
+
+    pub(super) fn saw_success(&self) {
+        self.fruitless.set(0);
+    }
+
+    /// Whether the session is gone and not yet replaced.
+    pub(super) fn is_broken(&self) -> bool {
+        self.opened.borrow().as_ref().is_none_or(|opened| opened.session.broken().is_some())
     }
 
     /// The open session; a dead one is replaced first. `None`: there is no use in going on.
-    async fn opened(&self) -> Option<Rc<Opened>> {
+    pub(super) async fn opened(&self) -> Option<Rc<Opened>> {
         if let Some(opened) =
             self.opened.borrow().as_ref().filter(|opened| opened.session.broken().is_none())
         {
@@ -113,9 +136,7 @@ impl Lane {
             self.context.close(dead.session.clone()).await;
         }
         if self.fruitless.get() >= MOST_FRUITLESS_STARTS {
-            self.context
-                .note(note::ABORTED, "the server ends again and again before it answers a call");
-            return None;
+            return self.give_up("the server ends again and again before it answers a call".into());
         }
         self.fruitless.set(self.fruitless.get() + 1);
         match self.context.open(self.index).await {
@@ -125,12 +146,19 @@ impl Lane {
                 *self.opened.borrow_mut() = Some(opened.clone());
                 Some(opened)
             }
-            Err(error) => {
-                self.context
-                    .note(note::ABORTED, format!("the server could not be started again: {error}"));
-                None
-            }
+            Err(error) => self.give_up(format!("the server could not be started again: {error}")),
         }
+    }
+
+    fn give_up(&self, why: String) -> Option<Rc<Opened>> {
+        self.hopeless.set(true);
+        self.context.note(note::ABORTED, why);
+        None
+    }
+
+    /// Whether the server is gone for good.
+    pub(super) fn is_hopeless(&self) -> bool {
+        self.hopeless.get()
     }
 
     /// Ends the session.
@@ -138,34 +166,6 @@ impl Lane {
         let opened = self.opened.borrow_mut().take();
         if let Some(opened) = opened {
             self.context.close(opened.session.clone()).await;
-        }
-    }
-}
-
-/// One caller: a call, its end, the next call. There are thousands: it holds on to little.
-async fn work(lane: Rc<Lane>, until: Duration) {
-    let mut now = lane.context.now();
-    let mut pause = Duration::ZERO;
-    while now < until && !lane.context.stop().is_stopped() {
-        let Some(opened) = lane.opened().await else { return };
-        let (outcome, ended) = {
-            let call = opened.calls.choose(&lane.dice);
-            let reply = opened.session.call(call, lane.how).await;
-            (reply.outcome, reply.ended)
-        };
-        if outcome == Outcome::Ok {
-            lane.fruitless.set(0);
-        }
-        now = ended;
-        // A broken session is replaced, and that takes its time by itself.
-        if outcome == Outcome::Failed(ErrorCategory::Disconnected)
-            && opened.session.broken().is_none()
-        {
-            pause = (pause * 2).clamp(PAUSES.0, PAUSES.1);
-            tokio::time::sleep(pause.min(until.saturating_sub(now))).await;
-            now = lane.context.now();
-        } else {
-            pause = Duration::ZERO;
         }
     }
 }

@@ -1,0 +1,43 @@
+//! The one load loop: open and closed models, one thread and many.
+//!
+//! | file       | what it does                                                           |
+//! |------------|------------------------------------------------------------------------|
+//! | `act`      | what a load is made of: parts that go on at the same time              |
+//! | `crew`     | the threads: they open their sessions, perform one act after another   |
+//! | `shares`   | spreads sessions over threads                                          |
+//! | `lane`     | a session's place in the run; a dead session is replaced               |
+//! | `closed`   | callers: a call, its end, the next call                                |
+//! | `open`     | a schedule: calls start when they are due                              |
+//! | `turn`     | what a caller does when it is its turn: one call, or a sequence        |
+//! | `own_time` | how busy the load threads are                                          |
+//! | `gate`     | ends the load when a threshold is violated for good                    |
+
+mod act;
+mod closed;
+mod crew;
+mod gate;
+mod lane;
+mod open;
+mod own_time;
+mod shares;
+mod turn;
+
+pub(crate) use act::{Act, Part};
+pub(crate) use crew::Crew;
+pub(crate) use gate::watch_thresholds;
+
+use mcp_loadtest_core::tally::Tally;
+
+use crate::{error::RunError, scenario::Stage};
+
+/// Carries out a scenario that is nothing but its arrivals.
+pub(crate) async fn drive(stage: Stage) -> Result<Vec<Tally>, RunError> {
+    let settings = stage.context.blueprint.scenario.kind.settings();
+    let arrival = settings.arrival().ok_or_else(|| RunError::Internal("no load to make".into()))?;
+    let part = Part::of_all(arrival, &stage.plan);
+    let mut crew = Crew::assemble(stage, part.arrival.most_in_flight(), &part.arrival).await?;
+    let performed = crew.perform(Act::of(part)).await;
+    let tallies = crew.dismiss().await;
+    performed?;
+    tallies
+}
