@@ -78,6 +78,15 @@ impl Buckets {
         found.map(|(value, _)| Duration::from_nanos(*value))
     }
 
+    /// A histogram with these times; what lies beyond its bounds counts as its bound.
+    pub fn to_histogram(&self) -> Histogram<u64> {
+        let mut histogram = new();
+        for (value, count) in &self.0 {
+            histogram.saturating_record_n(*value, *count);
+        }
+        histogram
+    }
+
     /// Adds what another has.
     pub fn merge(&mut self, other: &Self) {
         if self.0.is_empty() {

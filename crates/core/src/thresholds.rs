@@ -19,6 +19,9 @@ pub const NO_TIME_LIMIT: Duration = Duration::MAX;
 /// The value of a rate or a size that is not limited.
 pub const NO_LIMIT: f64 = f64::INFINITY;
 
+/// The value of a minimum that is not asked for.
+pub const NO_MINIMUM: f64 = 0.0;
+
 /// What a run must keep to. A limit that could not be judged for want of samples is violated.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -56,6 +59,110 @@ pub struct Thresholds {
     #[serde(skip_serializing_if = "is_unlimited")]
     #[schemars(range(min = 0.0))]
     pub memory_growth_mb: f64,
+    /// At least so many calls must end every second. Default: no limit.
+    #[serde(skip_serializing_if = "is_no_minimum")]
+    #[schemars(range(min = 0.0))]
+    pub min_rps: f64,
+    /// Limits for single tools, besides those for all calls together.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tool: Vec<ToolThresholds>,
+}
+
+/// What the calls of one tool must keep to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ToolThresholds {
+    /// The tool.
+    #[schemars(length(min = 1))]
+    pub name: String,
+    /// Half of its calls must answer within this time. Default: no limit.
+    #[serde(
+        default = "no_time_limit",
+        with = "as_text",
+        skip_serializing_if = "is_unlimited_time"
+    )]
+    #[schemars(with = "DurationText")]
+    pub p50_latency: Duration,
+    /// 95 of 100 of its calls must answer within this time. Default: no limit.
+    #[serde(
+        default = "no_time_limit",
+        with = "as_text",
+        skip_serializing_if = "is_unlimited_time"
+    )]
+    #[schemars(with = "DurationText")]
+    pub p95_latency: Duration,
+    /// 99 of 100 of its calls must answer within this time. Default: no limit.
+    #[serde(
+        default = "no_time_limit",
+        with = "as_text",
+        skip_serializing_if = "is_unlimited_time"
+    )]
+    #[schemars(with = "DurationText")]
+    pub p99_latency: Duration,
+    /// 999 of 1000 of its calls must answer within this time. Default: no limit.
+    #[serde(
+        default = "no_time_limit",
+        with = "as_text",
+        skip_serializing_if = "is_unlimited_time"
+    )]
+    #[schemars(with = "DurationText")]
+    pub p999_latency: Duration,
+    /// The fraction of its calls that may fail. Default: no limit.
+    #[serde(default = "no_limit", skip_serializing_if = "is_unlimited")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub error_rate: f64,
+    /// At least so many of its calls must end every second. Default: no limit.
+    #[serde(default, skip_serializing_if = "is_no_minimum")]
+    #[schemars(range(min = 0.0))]
+    pub min_rps: f64,
+}
+
+impl ToolThresholds {
+    /// No limits yet.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            p50_latency: NO_TIME_LIMIT,
+            p95_latency: NO_TIME_LIMIT,
+            p99_latency: NO_TIME_LIMIT,
+            p999_latency: NO_TIME_LIMIT,
+            error_rate: NO_LIMIT,
+            min_rps: NO_MINIMUM,
+        }
+    }
+
+    /// The same limits as for a whole run.
+    pub(crate) fn as_thresholds(&self) -> Thresholds {
+        Thresholds {
+            p50_latency: self.p50_latency,
+            p95_latency: self.p95_latency,
+            p99_latency: self.p99_latency,
+            p999_latency: self.p999_latency,
+            error_rate: self.error_rate,
+            min_rps: self.min_rps,
+            ..Thresholds::default()
+        }
+    }
+
+    /// The limits that were not kept.
+    pub fn evaluate(&self, measured: &Measured) -> Vec<ThresholdViolation> {
+        let violations = self.as_thresholds().evaluate(measured).into_iter();
+        violations
+            .map(|violation| ThresholdViolation { tool: Some(self.name.clone()), ..violation })
+            .collect()
+    }
+}
+
+fn no_time_limit() -> Duration {
+    NO_TIME_LIMIT
+}
+
+fn no_limit() -> f64 {
+    NO_LIMIT
+}
+
+fn is_no_minimum(limit: &f64) -> bool {
+    *limit == NO_MINIMUM
 }
 
 fn is_unlimited_time(limit: &Duration) -> bool {
@@ -77,6 +184,8 @@ impl Default for Thresholds {
             hang_timeout: Duration::from_secs(5),
             grace_period: Duration::from_secs(10),
             memory_growth_mb: NO_LIMIT,
+            min_rps: NO_MINIMUM,
+            tool: Vec::new(),
         }
     }
 }
@@ -99,6 +208,8 @@ pub enum ThresholdKind {
     ErrorRate,
     /// The growth of the server's resident memory.
     MemoryGrowthMb,
+    /// Calls that ended every second.
+    MinRps,
 }
 
 impl ThresholdKind {
@@ -111,6 +222,7 @@ impl ThresholdKind {
             Self::P999Latency => "p999_latency",
             Self::ErrorRate => "error_rate",
             Self::MemoryGrowthMb => "memory_growth_mb",
+            Self::MinRps => "min_rps",
         }
     }
 }
@@ -126,6 +238,9 @@ impl fmt::Display for ThresholdKind {
 pub struct ThresholdViolation {
     /// Which limit.
     pub metric: ThresholdKind,
+    /// The tool that it is about; none for a limit on all calls together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
     /// What was asked for, such as `<=100ms`.
     pub expected: String,
     /// What was measured, such as `123.4ms`, or [`NO_SAMPLES`].
@@ -150,6 +265,8 @@ pub struct Measured {
     pub error_rate: Option<f64>,
     /// The growth of the server's resident memory, in MB.
     pub memory_growth_mb: Option<f64>,
+    /// Calls that ended every second.
+    pub rps: Option<f64>,
 }
 
 impl Thresholds {
@@ -195,7 +312,25 @@ impl Thresholds {
         let growth = number(measured.memory_growth_mb);
         let memory =
             judge(MemoryGrowthMb, self.memory_growth_mb, growth, NO_LIMIT, exact_mb, short_mb);
-        times.chain(rate).chain(memory).collect()
+        times.chain(rate).chain(memory).chain(self.too_few(measured)).collect()
+    }
+}
+
+impl Thresholds {
+    /// The one limit that is a minimum.
+    fn too_few(&self, measured: &Measured) -> Option<ThresholdViolation> {
+        let (limit, actual) = (self.min_rps, number(measured.rps));
+        if limit <= NO_MINIMUM || actual.is_some_and(|actual| actual >= limit) {
+            return None;
+        }
+        let actual = match actual {
+            None => NO_SAMPLES.to_owned(),
+            // Rounding must not make it look as if the limit had been kept.
+            Some(actual) if (actual * 10.0).round() / 10.0 >= limit => format!("{actual}/s"),
+            Some(actual) => format!("{actual:.1}/s"),
+        };
+        let expected = format!(">={limit}/s");
+        Some(ThresholdViolation { metric: ThresholdKind::MinRps, tool: None, expected, actual })
     }
 }
 
@@ -224,7 +359,7 @@ fn judge<T: PartialOrd + Copy>(
             _ => exact(actual),
         },
     };
-    Some(ThresholdViolation { metric, expected: format!("<={}", exact(limit)), actual })
+    Some(ThresholdViolation { metric, tool: None, expected: format!("<={}", exact(limit)), actual })
 }
 
 /// A time to one decimal of its unit, and the value that this text stands for.
@@ -357,6 +492,7 @@ mod tests {
             p999_latency: Duration::ZERO,
             error_rate: 0.0,
             memory_growth_mb: 0.0,
+            min_rps: 1.0,
             ..Default::default()
         })
         .unwrap();
@@ -367,6 +503,31 @@ mod tests {
             assert_eq!(serde_json::to_value(violation.metric).unwrap(), violation.metric.as_str());
             assert!(json.get(violation.metric.as_str()).is_some(), "{}", violation.metric);
         }
+    }
+
+    #[test]
+    fn a_tool_is_judged_by_its_own_limits() {
+        let limits = ToolThresholds {
+            p99_latency: Duration::from_millis(10),
+            min_rps: 100.0,
+            ..ToolThresholds::new("search")
+        };
+        let measured = Measured {
+            p99_latency: Some(Duration::from_millis(20)),
+            rps: Some(99.99),
+            ..Default::default()
+        };
+        let violations = limits.evaluate(&measured);
+        assert!(violations.iter().all(|violation| violation.tool.as_deref() == Some("search")));
+        let told: Vec<_> = violations
+            .iter()
+            .map(|v| format!("{} {} {}", v.metric, v.expected, v.actual))
+            .collect();
+        assert_eq!(told, ["p99_latency <=10ms 20.0ms", "min_rps >=100/s 99.99/s"]);
+        let fine = Measured { rps: Some(100.0), p99_latency: Some(Duration::ZERO), ..measured };
+        assert_eq!(limits.evaluate(&fine), []);
+        let text = "name = 'search'\np99_latency = '10ms'\nmin_rps = 100.0";
+        assert_eq!(toml::from_str::<ToolThresholds>(text).unwrap(), limits);
     }
 
     proptest! {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::{error::ConfigError, path::KeyPath};
 use crate::{
-    scenario::{Scenario, ToolCall},
+    scenario::{Scenario, ScenarioKind, ToolCall},
     server::{Server, Transport},
     thresholds::{NO_LIMIT, NO_TIME_LIMIT, Thresholds},
 };
@@ -21,6 +21,7 @@ pub fn all(
     self::server(server)?;
     self::scenario(scenario)?;
     self::thresholds(thresholds)?;
+    search_has_a_goal(scenario, thresholds)?;
     memory_can_be_measured(server, thresholds)
 }
 
@@ -125,6 +126,21 @@ fn tool_call(index: usize, call: &ToolCall) -> Result<(), ConfigError> {
 
 /// Judges the thresholds.
 pub fn thresholds(limits: &Thresholds) -> Result<(), ConfigError> {
+    limits_at(limits, &KeyPath::from("thresholds"))?;
+    for (index, tool) in limits.tool.iter().enumerate() {
+        let key = KeyPath::from("thresholds.tool").index(index);
+        refuse(tool.name.trim().is_empty(), key.key("name"), "is empty")?;
+        let twice = limits.tool[..index].iter().any(|other| other.name == tool.name);
+        refuse(twice, key.key("name"), "this tool has its limits above already")?;
+        limits_at(&tool.as_thresholds(), &key)?;
+        let none = tool.as_thresholds() == Thresholds::default();
+        refuse(none, key, "limits nothing")?;
+    }
+    Ok(())
+}
+
+/// Judges the limits of all calls, or of one tool, that stand under `at`.
+fn limits_at(limits: &Thresholds, at: &KeyPath) -> Result<(), ConfigError> {
     let latencies = [
         ("p50_latency", limits.p50_latency),
         ("p95_latency", limits.p95_latency),
@@ -132,31 +148,34 @@ pub fn thresholds(limits: &Thresholds) -> Result<(), ConfigError> {
         ("p999_latency", limits.p999_latency),
     ];
     for (name, limit) in latencies {
-        refuse(limit.is_zero(), format!("thresholds.{name}"), "no call answers in 0s")?;
+        refuse(limit.is_zero(), at.key(name), "no call answers in 0s")?;
     }
-    ascending(&latencies)?;
-    refuse(limits.hang_timeout.is_zero(), "thresholds.hang_timeout", "must be longer than 0s")?;
+    ascending(&latencies, at)?;
+    let minimum = limits.min_rps;
+    let usable = minimum.is_finite() && minimum >= 0.0;
+    refuse(!usable, at.key("min_rps"), "must be 0 or more")?;
+    refuse(limits.hang_timeout.is_zero(), at.key("hang_timeout"), "must be longer than 0s")?;
     let rate = limits.error_rate;
     if rate != NO_LIMIT && !(0.0..=1.0).contains(&rate) {
         let error = ConfigError::new(
-            "thresholds.error_rate",
+            at.key("error_rate"),
             format!("must be a fraction from 0 to 1, not {rate}"),
         );
         return Err(error.with_hint("write 0.05 for 5 %"));
     }
     let growth = limits.memory_growth_mb;
-    refuse(growth.is_nan() || growth < 0.0, "thresholds.memory_growth_mb", "must be 0 or more")
+    refuse(growth.is_nan() || growth < 0.0, at.key("memory_growth_mb"), "must be 0 or more")
 }
 
 /// A higher percentile is never faster than a lower one, so a lower limit on it makes the other
 /// limit meaningless; most likely the two were swapped.
-fn ascending(latencies: &[(&str, Duration)]) -> Result<(), ConfigError> {
+fn ascending(latencies: &[(&str, Duration)], at: &KeyPath) -> Result<(), ConfigError> {
     let set: Vec<_> = latencies.iter().filter(|(_, limit)| *limit != NO_TIME_LIMIT).collect();
     for pair in set.windows(2) {
         let ((lower, smaller), (higher, larger)) = (pair[0], pair[1]);
         if smaller > larger {
             let message = format!("is above `{higher}`, which can never be faster");
-            return Err(ConfigError::new(format!("thresholds.{lower}"), message));
+            return Err(ConfigError::new(at.key(*lower), message));
         }
     }
     Ok(())
@@ -167,6 +186,15 @@ fn memory_can_be_measured(server: &Server, limits: &Thresholds) -> Result<(), Co
     let message =
         "needs a server that is started with `command`: the memory of another cannot be seen";
     refuse(unmeasured, "thresholds.memory_growth_mb", message)
+}
+
+/// A search for the highest rate that keeps the thresholds needs some.
+fn search_has_a_goal(scenario: &Scenario, limits: &Thresholds) -> Result<(), ConfigError> {
+    let searches = matches!(scenario.kind, ScenarioKind::Capacity(_));
+    let times = limits.latencies().iter().any(|(_, _, limit)| *limit != NO_TIME_LIMIT);
+    let goal = times || limits.error_rate != NO_LIMIT || !limits.tool.is_empty();
+    refuse(searches && !goal, "thresholds", "`capacity` needs a limit to search for")
+        .map_err(|error| error.with_hint("set `p99_latency` or `error_rate`"))
 }
 
 fn refuse(

@@ -61,7 +61,7 @@ mod tests {
         for (path, line) in lines() {
             let section = path.rsplit_once('.').unwrap().0;
             let needed: &[&str] = match section {
-                "scenario.tool_call" => &["name = 'x'"],
+                "scenario.tool_call" | "thresholds.tool" => &["name = 'x'"],
                 "scenario.stage" => &["duration = '1s'", "load = 1"],
                 "scenario.sequence" => &["name = 'x'", "steps = []"],
                 _ => &[],

@@ -9,6 +9,7 @@ use super::model::{
     ErrorStats, LatencyStats, ProcessStats, Report, ServerInfo, Severity, StepStats,
     ThroughputStats, ToolStats, Verdict,
 };
+use super::{segments, validity};
 use crate::{
     analysis,
     event::note,
@@ -16,7 +17,7 @@ use crate::{
     outcome::ErrorCategory,
     scenario::Scenario,
     tally::{Counts, Segment, Tally, ToolTally},
-    thresholds::{Measured, Thresholds},
+    thresholds::{Measured, ThresholdViolation, Thresholds},
 };
 
 /// What is known of a run besides its events.
@@ -44,7 +45,7 @@ pub struct RunInfo {
 pub fn build(info: RunInfo, tally: &Tally) -> Report {
     let findings = analysis::judge(tally, &info);
     let mut report = figures(info.clone(), tally);
-    report.threshold_violations = info.thresholds.evaluate(&measured(&report));
+    report.threshold_violations = violations(&info.thresholds, &report, tally);
     report.verdict = verdict(&report, &findings);
     report.findings = findings;
     report
@@ -58,7 +59,7 @@ fn figures(info: RunInfo, tally: &Tally) -> Report {
         started_at: info.started_at,
         duration: info.duration,
         seed: info.scenario.seed.0,
-        scenario_kind: info.scenario.kind,
+        scenario_kind: info.scenario.kind.clone(),
         server_info: info.server_info,
         latency: LatencyStats::from_histogram(times.response().clone()),
         service: LatencyStats::from_histogram(times.service()),
@@ -67,6 +68,9 @@ fn figures(info: RunInfo, tally: &Tally) -> Report {
         process: process(tally),
         tools: total.tools.iter().map(tool).collect(),
         steps: steps(tally),
+        segments: segments::segments(&info.scenario.kind, tally),
+        windows: segments::windows(tally),
+        validity: validity::validity(&info.scenario, tally, &total),
         deadlock_count: u32::try_from(tally.deadlock_count).unwrap_or(u32::MAX),
         hang_count: u32::try_from(tally.hang_count).unwrap_or(u32::MAX),
         hung_for: tally.hung_for.clone(),
@@ -154,26 +158,59 @@ fn steps(tally: &Tally) -> Vec<StepStats> {
     steps.collect()
 }
 
+/// The limits on all calls, then those on single tools.
+fn violations(limits: &Thresholds, report: &Report, tally: &Tally) -> Vec<ThresholdViolation> {
+    let mut violations = limits.evaluate(&measured(report));
+    let seconds = tally.total().load_time().as_secs_f64();
+    for limits in &limits.tool {
+        let tool = report.tools.iter().find(|tool| tool.name == limits.name);
+        let measured = tool.map_or_else(Measured::default, |tool| measured_tool(tool, seconds));
+        violations.extend(limits.evaluate(&measured));
+    }
+    violations
+}
+
+fn measured_tool(tool: &ToolStats, seconds: f64) -> Measured {
+    let errors: u64 = tool.errors.values().sum();
+    let ended = tool.successful_requests + errors;
+    Measured {
+        error_rate: (ended > 0).then(|| errors as f64 / ended as f64),
+        memory_growth_mb: None,
+        rps: (seconds > 0.0).then(|| ended as f64 / seconds),
+        ..measured_times(&tool.latency)
+    }
+}
+
 fn measured(report: &Report) -> Measured {
-    let latency = &report.latency;
+    Measured {
+        error_rate: report.error_rate(),
+        memory_growth_mb: report.process.growth_mb(),
+        rps: (report.latency.count > 0).then_some(report.throughput.requests_per_sec),
+        ..measured_times(&report.latency)
+    }
+}
+
+fn measured_times(latency: &LatencyStats) -> Measured {
     let at = |value| (latency.count > 0).then_some(value);
     Measured {
         p50_latency: at(latency.p50),
         p95_latency: at(latency.p95),
         p99_latency: at(latency.p99),
         p999_latency: at(latency.p999),
-        error_rate: report.error_rate(),
-        memory_growth_mb: report.process.growth_mb(),
+        ..Measured::default()
     }
 }
 
 fn verdict(report: &Report, findings: &[super::Finding]) -> Verdict {
     let worst = findings.iter().map(|finding| finding.severity).max();
     let unfinished = report.interrupted
+        || (report.validity.client_bound && !report.threshold_violations.is_empty())
         || findings.iter().any(|finding| analysis::INVALIDATING.contains(&finding.id.as_str()));
+    // A limit that was not kept cannot be blamed on the server when we were the limit ourselves.
+    let our_fault = report.validity.client_bound;
     if worst == Some(Severity::Critical) {
         Verdict::Critical
-    } else if !report.threshold_violations.is_empty() {
+    } else if !report.threshold_violations.is_empty() && !our_fault {
         Verdict::Fail
     } else if unfinished {
         Verdict::Invalid

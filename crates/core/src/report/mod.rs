@@ -12,8 +12,10 @@ mod markup;
 mod meaning;
 pub mod model;
 mod phrases;
+mod segments;
 pub mod summary;
 pub mod terminal;
+mod validity;
 mod wrap;
 
 #[cfg(test)]
@@ -26,8 +28,8 @@ use std::io;
 pub use build::{RunInfo, build};
 pub use meaning::meaning;
 pub use model::{
-    ErrorStats, Finding, LatencyStats, ProcessStats, Report, ServerInfo, Severity, StepStats,
-    ThroughputStats, ToolStats, Verdict,
+    ErrorStats, Finding, LatencyStats, ProcessStats, Report, SegmentStats, ServerInfo, Severity,
+    StepStats, ThroughputStats, ToolStats, Validity, Verdict, Window,
 };
 
 /// Tells a report as bytes.

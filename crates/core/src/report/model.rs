@@ -14,9 +14,10 @@ use serde::{Deserialize, Serialize};
 use super::{Renderer as _, json, markdown};
 use crate::{
     event::ProcessSample,
-    histogram,
+    histogram::{self, Buckets},
     mcp::{Era, Revision},
     outcome::ErrorCategory,
+    pace::Level,
     scenario::ScenarioKind,
     tally::Second,
     thresholds::ThresholdViolation,
@@ -139,6 +140,12 @@ pub struct LatencyStats {
     pub count: u64,
 }
 
+impl Default for LatencyStats {
+    fn default() -> Self {
+        Self::from_histogram(histogram::new())
+    }
+}
+
 impl LatencyStats {
     /// Reads the figures off a histogram.
     pub fn from_histogram(histogram: Histogram<u64>) -> Self {
@@ -235,6 +242,63 @@ pub struct StepStats {
     pub latency: LatencyStats,
 }
 
+/// One step of a run, such as a level of a ramp.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SegmentStats {
+    /// What it is called.
+    pub label: String,
+    /// Its load, where one number says it.
+    pub load: Option<Level>,
+    /// Calls that were due.
+    pub total_requests: u64,
+    /// Calls that ended well.
+    pub successful_requests: u64,
+    /// Calls that failed.
+    pub errors: u64,
+    /// Calls that were due but not sent.
+    pub dropped: u64,
+    /// Ended calls by the time that load was offered.
+    pub requests_per_sec: f64,
+    /// Response times.
+    pub latency: LatencyStats,
+}
+
+/// A part of the run of equal length, with its own distribution: a second, or several in a long run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Window {
+    /// Seconds from the start of the run to the beginning of the window.
+    pub from_secs: u64,
+    /// How many seconds it covers.
+    pub secs: u64,
+    /// Calls that ended well in it.
+    pub ok: u64,
+    /// Calls that failed in it.
+    pub errors: u64,
+    /// The response times of calls that ended in it: pairs of nanoseconds and count.
+    pub response_ns: Buckets,
+}
+
+/// Whether the figures are the server's, or the generator's own.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Validity {
+    /// Whether the generator was the limit.
+    pub client_bound: bool,
+    /// Why, in sentences; also what else speaks against the figures.
+    pub reasons: Vec<String>,
+    /// Calls a second that were asked for, where they start on a schedule.
+    pub asked_per_sec: Option<f64>,
+    /// Calls a second that were sent.
+    pub offered_per_sec: Option<f64>,
+    /// How much later than due calls were sent; empty where they start as they come.
+    pub lag: LatencyStats,
+    /// The share of its time that the busiest load thread was on a CPU.
+    pub busiest_thread: Option<f64>,
+    /// The share of its time that a load thread was ready but got no CPU, at worst.
+    pub starved_thread: Option<f64>,
+    /// CPU time of the load threads by call, in microseconds.
+    pub cpu_us_per_call: Option<f64>,
+}
+
 /// What a run found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Report {
@@ -262,6 +326,12 @@ pub struct Report {
     pub tools: Vec<ToolStats>,
     /// By step.
     pub steps: Vec<StepStats>,
+    /// By step of the scenario; empty where it is all of one piece.
+    pub segments: Vec<SegmentStats>,
+    /// By time.
+    pub windows: Vec<Window>,
+    /// Whether the figures are the server's.
+    pub validity: Validity,
     /// Calls that were never answered.
     pub deadlock_count: u32,
     /// Calls that passed the hang threshold.

@@ -43,7 +43,7 @@ pub use pattern::{ErrorBehavior, Pattern, PatternName, Sequence, SequenceStep};
 pub use race_check::RaceCheck;
 pub use ramp::Ramp;
 pub use reconnect::Reconnect;
-pub use settings::Settings;
+pub use settings::{Settings, Step};
 pub use slow_mix::SlowMix;
 pub use soak::Soak;
 pub use spike::Spike;

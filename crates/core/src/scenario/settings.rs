@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::{
     config::{ConfigError, ScenarioConfig},
-    pace::Arrival,
+    pace::{Arrival, Level, Rate, Stage},
     thresholds::Thresholds,
 };
 
@@ -20,10 +20,37 @@ pub trait Settings {
     fn arrival(&self) -> Option<Arrival> {
         None
     }
+    /// The steps that the run is made of, in their order; none where it is all of one piece.
+    fn steps(&self) -> Vec<Step> {
+        let Some(arrival) = self.arrival() else { return Vec::new() };
+        let stages = arrival.course().stages();
+        if stages.len() < 2 {
+            return Vec::new();
+        }
+        let step = |stage: &Stage| {
+            let load = match arrival {
+                Arrival::Open { .. } => Level::Rate(Rate::per_second(stage.to)),
+                Arrival::Closed(_) => Level::Concurrent(stage.to.round() as u32),
+            };
+            Step { label: load.to_string(), load: Some(load), length: stage.length }
+        };
+        stages.iter().map(step).collect()
+    }
     /// The settings in a few words: `50 concurrent, 60s`.
     fn phrase(&self) -> String;
     /// Writes the settings into the section that describes them.
     fn write_to(&self, config: &mut ScenarioConfig);
+}
+
+/// A step of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// What it is called.
+    pub label: String,
+    /// Its load, where one number says it.
+    pub load: Option<Level>,
+    /// How long it lasts.
+    pub length: Duration,
 }
 
 /// Settings that stand in `[scenario]`.

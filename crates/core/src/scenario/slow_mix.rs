@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Scenario, ScenarioBuilder, ToolCall,
-    settings::{Configured, LONGER_THAN_NOTHING, Settings, refuse},
+    settings::{Configured, LONGER_THAN_NOTHING, Settings, Step, refuse},
 };
 use crate::{
     config::{Arguments, ConfigError, ScenarioConfig},
@@ -58,6 +58,15 @@ impl Settings for SlowMix {
 
     fn length(&self) -> Option<Duration> {
         Some(self.duration * 2)
+    }
+
+    fn steps(&self) -> Vec<Step> {
+        let steps = ["fast calls alone", "with slow calls beside them"].map(|label| Step {
+            label: label.to_owned(),
+            load: None,
+            length: self.duration,
+        });
+        steps.to_vec()
     }
 
     fn phrase(&self) -> String {

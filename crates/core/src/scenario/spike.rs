@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Scenario, ScenarioBuilder,
-    settings::{AT_LEAST_ONE, Configured, LONGER_THAN_NOTHING, Settings, refuse},
+    settings::{AT_LEAST_ONE, Configured, LONGER_THAN_NOTHING, Settings, Step, refuse},
     stages::{MOST_IN_FLIGHT, check_level, steps},
 };
 use crate::{
@@ -89,6 +89,17 @@ impl Settings for Spike {
 
     fn arrival(&self) -> Option<Arrival> {
         Some(self.course())
+    }
+
+    fn steps(&self) -> Vec<Step> {
+        let stages = self.course().course().stages().to_vec();
+        let labels = [("before", self.baseline), ("burst", self.spike), ("after", self.baseline)];
+        let steps = labels.into_iter().zip(stages).map(|((label, load), stage)| Step {
+            label: format!("{label} ({load})"),
+            load: Some(load),
+            length: stage.length,
+        });
+        steps.collect()
     }
 
     fn phrase(&self) -> String {

@@ -111,6 +111,7 @@ impl Tally {
         }
         let segment = self.segment(call.segment);
         segment.observe_start(call.intended, 1);
+        segment.last_sent = segment.last_sent.max(call.started);
         segment.tool_of(call).counts.issued += 1;
     }
 

@@ -21,6 +21,8 @@ pub struct Segment {
     pub first_start: Option<Duration>,
     /// When its last call should have started.
     pub last_start: Duration,
+    /// When its last call was sent.
+    pub last_sent: Duration,
     /// When its last call ended.
     pub last_end: Duration,
     recent_tool: usize,
@@ -92,6 +94,7 @@ impl Segment {
             (mine, theirs) => mine.or(theirs),
         };
         self.last_start = self.last_start.max(other.last_start);
+        self.last_sent = self.last_sent.max(other.last_sent);
         self.last_end = self.last_end.max(other.last_end);
     }
 }

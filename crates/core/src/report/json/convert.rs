@@ -5,15 +5,18 @@ use std::{collections::BTreeMap, time::Duration};
 use super::{
     SCHEMA,
     document::{
-        Document, Errors, Figures, Histograms, Process, ScenarioSettings, Step, Throughput, Tool,
+        Document, Errors, Figures, Histograms, Process, ScenarioSettings, SegmentFigures, Step,
+        Throughput, Tool, ValidityFigures,
     },
     numbers::{Millis, Seconds, Timestamp, finite},
 };
 use crate::{
     event::ProcessSample,
+    histogram::Buckets,
     outcome::ErrorCategory,
     report::model::{
-        ErrorStats, LatencyStats, ProcessStats, Report, StepStats, ThroughputStats, ToolStats,
+        ErrorStats, LatencyStats, ProcessStats, Report, SegmentStats, StepStats, ThroughputStats,
+        ToolStats, Validity,
     },
     scenario::ScenarioKind,
 };
@@ -55,6 +58,9 @@ impl From<&Report> for Document {
                 .map(|(at, done)| (Seconds(*at), *done))
                 .collect(),
             seconds: report.throughput.seconds.clone(),
+            segments: report.segments.iter().map(SegmentFigures::from).collect(),
+            windows: report.windows.clone(),
+            validity: (&report.validity).into(),
             histograms_ns: Histograms {
                 latency: report.latency.histogram.clone(),
                 service: report.service.histogram.clone(),
@@ -84,6 +90,9 @@ impl From<Document> for Report {
             process: document.process.into(),
             tools: document.tools.into_iter().map(ToolStats::from).collect(),
             steps: document.steps.into_iter().map(StepStats::from).collect(),
+            segments: document.segments.into_iter().map(SegmentStats::from).collect(),
+            windows: document.windows,
+            validity: document.validity.into(),
             deadlock_count: document.deadlock_count,
             hang_count: document.hang_count,
             hung_for: document.hung_for_ms.into_iter().map(|time| time.0).collect(),
@@ -108,6 +117,68 @@ impl From<&ScenarioKind> for ScenarioSettings {
             concurrent: kind.concurrent(),
             duration_secs: kind.settings().length().map(Seconds),
             settings: kind.clone(),
+        }
+    }
+}
+
+impl From<&SegmentStats> for SegmentFigures {
+    fn from(stats: &SegmentStats) -> Self {
+        Self {
+            label: stats.label.clone(),
+            load: stats.load,
+            total_requests: stats.total_requests,
+            successful_requests: stats.successful_requests,
+            errors: stats.errors,
+            dropped: stats.dropped,
+            requests_per_sec: finite(stats.requests_per_sec),
+            latency_ms: (&stats.latency).into(),
+            histogram_ns: stats.latency.histogram.clone(),
+        }
+    }
+}
+
+impl From<SegmentFigures> for SegmentStats {
+    fn from(figures: SegmentFigures) -> Self {
+        Self {
+            label: figures.label,
+            load: figures.load,
+            total_requests: figures.total_requests,
+            successful_requests: figures.successful_requests,
+            errors: figures.errors,
+            dropped: figures.dropped,
+            requests_per_sec: figures.requests_per_sec,
+            latency: LatencyStats::from_histogram(figures.histogram_ns),
+        }
+    }
+}
+
+impl From<&Validity> for ValidityFigures {
+    fn from(validity: &Validity) -> Self {
+        Self {
+            client_bound: validity.client_bound,
+            reasons: validity.reasons.clone(),
+            asked_per_sec: validity.asked_per_sec.map(finite),
+            offered_per_sec: validity.offered_per_sec.map(finite),
+            lag_ms: (&validity.lag).into(),
+            lag_ns: Buckets::of(&validity.lag.histogram),
+            busiest_thread: validity.busiest_thread.map(finite),
+            starved_thread: validity.starved_thread.map(finite),
+            cpu_us_per_call: validity.cpu_us_per_call.map(finite),
+        }
+    }
+}
+
+impl From<ValidityFigures> for Validity {
+    fn from(figures: ValidityFigures) -> Self {
+        Self {
+            client_bound: figures.client_bound,
+            reasons: figures.reasons,
+            asked_per_sec: figures.asked_per_sec,
+            offered_per_sec: figures.offered_per_sec,
+            lag: LatencyStats::from_histogram(figures.lag_ns.to_histogram()),
+            busiest_thread: figures.busiest_thread,
+            starved_thread: figures.starved_thread,
+            cpu_us_per_call: figures.cpu_us_per_call,
         }
     }
 }

@@ -10,9 +10,10 @@ use serde::{Deserialize, Serialize};
 use super::numbers::{Millis, Seconds, Timestamp};
 use crate::{
     event::ProcessSample,
-    histogram,
+    histogram::{self, Buckets},
     outcome::ErrorCategory,
-    report::model::{Finding, ServerInfo, Verdict},
+    pace::Level,
+    report::model::{Finding, ServerInfo, Verdict, Window},
     scenario::ScenarioKind,
     tally::Second,
     thresholds::ThresholdViolation,
@@ -84,6 +85,15 @@ pub(super) struct Document {
     pub(super) timeline: Vec<(Seconds, u64)>,
     /// The calls that ended in each second of the run.
     pub(super) seconds: Vec<Second>,
+    /// By step of the scenario.
+    #[serde(default)]
+    pub(super) segments: Vec<SegmentFigures>,
+    /// By time: seconds, or several of them in a long run.
+    #[serde(default)]
+    pub(super) windows: Vec<Window>,
+    /// Whether the figures are the server's, or the generator's own.
+    #[serde(default)]
+    pub(super) validity: ValidityFigures,
     /// All times, for one's own analysis.
     pub(super) histograms_ns: Histograms,
 }
@@ -104,7 +114,7 @@ pub(super) struct ScenarioSettings {
 }
 
 /// Figures of a distribution of times. All but `count` are null when there was no sample.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 pub(super) struct Figures {
     /// Median.
     pub(super) p50: Option<Millis>,
@@ -198,6 +208,55 @@ pub(super) struct Step {
     #[serde(with = "histogram::as_pairs")]
     #[schemars(with = "Vec<(u64, u64)>")]
     pub(super) histogram_ns: Histogram<u64>,
+}
+
+/// One step of the scenario.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(super) struct SegmentFigures {
+    /// What it is called.
+    pub(super) label: String,
+    /// Its load, where one number says it: calls in flight, or a rate such as `"500/s"`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) load: Option<Level>,
+    /// Calls that were due.
+    pub(super) total_requests: u64,
+    /// Calls that ended well.
+    pub(super) successful_requests: u64,
+    /// Calls that failed.
+    pub(super) errors: u64,
+    /// Calls that were due but not sent.
+    pub(super) dropped: u64,
+    /// Ended calls by the time that load was offered.
+    pub(super) requests_per_sec: f64,
+    /// Its response times.
+    pub(super) latency_ms: Figures,
+    /// The same as pairs of nanoseconds and count.
+    #[serde(with = "histogram::as_pairs")]
+    #[schemars(with = "Vec<(u64, u64)>")]
+    pub(super) histogram_ns: Histogram<u64>,
+}
+
+/// Whether the figures are the server's, or the generator's own.
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub(super) struct ValidityFigures {
+    /// Whether the generator was the limit. Such a run is not graded.
+    pub(super) client_bound: bool,
+    /// Why.
+    pub(super) reasons: Vec<String>,
+    /// Calls a second that were asked for, where they start on a schedule.
+    pub(super) asked_per_sec: Option<f64>,
+    /// Calls a second that were sent.
+    pub(super) offered_per_sec: Option<f64>,
+    /// How much later than due calls were sent.
+    pub(super) lag_ms: Figures,
+    /// The same as pairs of nanoseconds and count.
+    pub(super) lag_ns: Buckets,
+    /// The share of its time that the busiest load thread was on a CPU.
+    pub(super) busiest_thread: Option<f64>,
+    /// The share of its time that a load thread was ready but got no CPU, at worst.
+    pub(super) starved_thread: Option<f64>,
+    /// CPU time of the load threads by call, in microseconds.
+    pub(super) cpu_us_per_call: Option<f64>,
 }
 
 /// All times as pairs of nanoseconds and count. The figures above are read off these.

@@ -1,0 +1,62 @@
+//! The parts of a run: steps of its scenario, and windows of its time.
+
+use super::model::{LatencyStats, SegmentStats, Window};
+use crate::{
+    histogram::Buckets,
+    scenario::{ScenarioKind, Step},
+    tally::{Segment, Tally},
+};
+
+/// Windows at most; in a run of more seconds each of them covers several.
+const MOST_WINDOWS: usize = 600;
+
+/// The steps of the scenario, in their order. Segment 0 is for calls outside of any step.
+pub(super) fn segments(kind: &ScenarioKind, tally: &Tally) -> Vec<SegmentStats> {
+    let mut steps = kind.settings().steps();
+    // A search finds its steps as it goes.
+    let known = tally.segments.len().saturating_sub(1);
+    for index in steps.len()..known {
+        steps.push(Step {
+            label: format!("step {}", index + 1),
+            load: None,
+            length: Default::default(),
+        });
+    }
+    let nothing = Segment::default();
+    let segment = |index: usize| tally.segments.get(index + 1).unwrap_or(&nothing);
+    steps.iter().enumerate().map(|(index, step)| stats(step, segment(index))).collect()
+}
+
+fn stats(step: &Step, segment: &Segment) -> SegmentStats {
+    SegmentStats {
+        label: step.label.clone(),
+        load: step.load,
+        total_requests: segment.counts.issued,
+        successful_requests: segment.counts.ok,
+        errors: segment.counts.errors(),
+        dropped: segment.counts.dropped,
+        requests_per_sec: segment.throughput(),
+        latency: LatencyStats::from_histogram(segment.response()),
+    }
+}
+
+/// The run window by window.
+pub(super) fn windows(tally: &Tally) -> Vec<Window> {
+    let seconds = tally.timeline.seconds();
+    let distributions = tally.timeline.distributions();
+    let size = seconds.len().div_ceil(MOST_WINDOWS).max(1);
+    let windows = seconds.chunks(size).zip(distributions.chunks(size)).enumerate();
+    let window = |(index, (seconds, times)): (usize, (&[_], &[Buckets]))| {
+        let seconds: &[crate::tally::Second] = seconds;
+        let mut response_ns = Buckets::default();
+        times.iter().for_each(|second| response_ns.merge(second));
+        Window {
+            from_secs: (index * size) as u64,
+            secs: seconds.len() as u64,
+            ok: seconds.iter().map(|second| second.ok).sum(),
+            errors: seconds.iter().map(|second| second.errors).sum(),
+            response_ns,
+        }
+    };
+    windows.map(window).collect()
+}

@@ -1,0 +1,105 @@
+//! Are the figures the server's, or the generator's own?
+
+use super::model::{LatencyStats, Validity};
+use crate::{
+    event::note,
+    pace::Arrival,
+    scenario::{Scenario, ScenarioKind},
+    tally::{Segment, Tally},
+    units::format_latency,
+};
+use std::time::Duration;
+
+/// A thread that is on a CPU for more of its time than this can hardly do more.
+const BUSY: f64 = 0.90;
+/// A thread that was ready but had no CPU for more of its time than this could have done more.
+const STARVED: f64 = 0.50;
+/// What we add to the response times by sending late must stay below this share of them …
+const LATE_SHARE: f64 = 0.25;
+/// … unless it is shorter than this.
+const LATE: Duration = Duration::from_millis(10);
+/// The share of the asked rate that must be sent.
+const OFFERED: f64 = 0.99;
+
+/// Judges the generator.
+pub(super) fn validity(scenario: &Scenario, tally: &Tally, total: &Segment) -> Validity {
+    let lag = LatencyStats::from_histogram(tally.generator.lag());
+    let sent = total.counts.issued - total.counts.dropped.min(total.counts.issued);
+    let asked = asked(scenario);
+    let mut validity = Validity {
+        client_bound: false,
+        reasons: Vec::new(),
+        asked_per_sec: asked,
+        offered_per_sec: asked.and_then(|_| offered(total, sent)),
+        busiest_thread: tally.generator.busiest(),
+        starved_thread: tally.generator.starved(),
+        cpu_us_per_call: (sent > 0 && tally.generator.busiest().is_some())
+            .then(|| tally.generator.cpu().as_secs_f64() * 1e6 / sent as f64),
+        lag,
+    };
+    let response = total.response().value_at_quantile(0.99);
+    let reasons = [
+        busy(&validity),
+        starved(&validity),
+        late(&validity, Duration::from_nanos(response), tally),
+        slow(&validity, total),
+    ];
+    validity.reasons = reasons.into_iter().flatten().collect();
+    validity.client_bound = !validity.reasons.is_empty();
+    validity
+}
+
+/// Calls a second that the scenario asks for. A search asks for another rate in every trial.
+fn asked(scenario: &Scenario) -> Option<f64> {
+    if matches!(scenario.kind, ScenarioKind::Pattern(_)) {
+        // Sequences have a rate; how many calls they make depends on how they end.
+        return None;
+    }
+    match scenario.kind.settings().arrival()? {
+        Arrival::Open { rate, .. } => {
+            Some(rate.area(rate.length()) / rate.length().as_secs_f64().max(1e-9))
+        }
+        Arrival::Closed(_) => None,
+    }
+}
+
+/// Calls a second that were sent, from the first due to the last sent.
+fn offered(total: &Segment, sent: u64) -> Option<f64> {
+    let span = total.last_sent.checked_sub(total.first_start?)?.as_secs_f64();
+    // The last call stands for the gap that would follow it.
+    (sent > 1 && span > 0.0).then(|| (sent - 1) as f64 / span)
+}
+
+fn busy(validity: &Validity) -> Option<String> {
+    let share = validity.busiest_thread.filter(|share| *share >= BUSY)?;
+    Some(format!("a load thread was busy {:.0}% of its time and could do no more", share * 100.0))
+}
+
+fn starved(validity: &Validity) -> Option<String> {
+    let share = validity.starved_thread.filter(|share| *share >= STARVED)?;
+    Some(format!("a load thread waited for a CPU {:.0}% of its time", share * 100.0))
+}
+
+/// A session that has to be opened again makes calls late as well; that is the server's doing.
+fn late(validity: &Validity, response: Duration, tally: &Tally) -> Option<String> {
+    let lag = validity.lag.p99;
+    let restarted = tally.noted(note::SERVER_EXIT) > 0;
+    if restarted || lag < LATE || lag.as_secs_f64() < response.as_secs_f64() * LATE_SHARE {
+        return None;
+    }
+    let share = lag.as_secs_f64() / response.as_secs_f64().max(1e-9);
+    Some(format!(
+        "calls were sent late: p99 {} after they were due, {:.0}% of the response time",
+        format_latency(lag),
+        share.min(1.0) * 100.0
+    ))
+}
+
+/// What was dropped because the server kept too many calls is not our doing.
+fn slow(validity: &Validity, total: &Segment) -> Option<String> {
+    let (asked, offered) = (validity.asked_per_sec?, validity.offered_per_sec?);
+    if total.counts.dropped > 0 || total.counts.issued < 100 || offered >= asked * OFFERED {
+        return None;
+    }
+    Some(format!("{asked:.0} calls a second were asked for and only {offered:.0} sent"))
+}
