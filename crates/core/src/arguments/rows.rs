@@ -316,7 +316,7 @@ fn jsonl_rows(text: &str) -> Result<Rows, RowsError> {
             return Err(RowsError::at(line, format!("there are more than {MOST_ROWS} rows")));
         }
         match serde_json::from_str::<Value>(object) {
-            Ok(Value::Object(_)) => objects.push(object.as_bytes()),
+            Ok(Value::Object(_)) => objects.push(one_line(object).as_bytes()),
             Ok(_) => return Err(RowsError::at(line, "not a JSON object")),
             Err(error) => return Err(json_error(line, &error)),
         }
@@ -441,7 +441,9 @@ mod tests {
         assert_eq!(fault.message, "the file has no column `citty`");
         assert_eq!(fault.hint.unwrap(), "did you mean `{{row.city}}`?");
         assert_eq!(rows.lacks("country").unwrap().hint.unwrap(), "it has city, zip");
-        let rows = Rows::read(FileKind::Jsonl, "{\"a\":1}\n\n{\"b\":1}").unwrap();
+        let rows = Rows::read(FileKind::Jsonl, "{\"a\":\r1}\n\n{\"b\":1}").unwrap();
+        let Data::Jsonl(objects) = &rows.data else { unreachable!() };
+        assert_eq!(objects.get(0), b"{\"a\":1}", "one line whatever ends it");
         let hole = RowHole { column: "a".into(), cast: Cast::AsIs };
         let error = rows.columns(&[(&hole, Form::Value)]).unwrap_err();
         assert_eq!(error.to_string(), "line 3: has no `a`");
