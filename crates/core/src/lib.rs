@@ -14,6 +14,7 @@
 //! ```
 
 pub mod analysis;
+pub mod arguments;
 pub mod clients;
 pub mod config;
 pub mod danger;

@@ -8,6 +8,7 @@
 //! of known keys and the reference follow by themselves.
 
 mod arguments;
+mod call_arguments;
 pub mod check;
 mod error;
 mod example;
@@ -27,6 +28,7 @@ use toml::de::DeTable;
 use crate::{scenario::Scenario, server::Server, thresholds::Thresholds};
 
 pub use arguments::Arguments;
+pub use call_arguments::CallArguments;
 pub use error::ConfigError;
 pub use example::EXAMPLE;
 pub use output::{Format, OutputConfig, Trace};

@@ -1,28 +1,70 @@
 //! The strict writer: frames that are always right, and requests spliced from a template.
 
+use std::{ops::Range, sync::Arc};
+
 use serde::Serialize;
 use serde_json::{Value, value::RawValue};
 
-/// A request that differs from call to call only in its id: `head` + id + `tail`.
+/// What every request begins with; its id follows.
+const HEAD: &[u8] = b"{\"jsonrpc\":\"2.0\",\"id\":";
+
+/// A request that differs from call to call only in its id, and perhaps in one member of its
+/// parameters: head + id + `tail`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
-    method: String,
-    head: Vec<u8>,
+    method: Arc<str>,
     tail: Vec<u8>,
     /// Where the parameters stand in `tail`, for the trace.
-    params: std::ops::Range<usize>,
+    params: Range<usize>,
+    /// Where the member of the parameters stands that may be exchanged.
+    open: Option<Range<usize>>,
 }
 
 impl Template {
     /// Prepares a request. `params` must be an object; the frame is one line.
     pub fn new(method: &str, params: &Value) -> Self {
-        let head = b"{\"jsonrpc\":\"2.0\",\"id\":".to_vec();
-        let quoted = Value::String(method.to_owned()).to_string();
-        let params = params.to_string();
-        let before = format!(",\"method\":{quoted},\"params\":");
-        let range = before.len()..before.len() + params.len();
-        let tail = format!("{before}{params}}}").into_bytes();
-        Self { method: method.to_owned(), head, tail, params: range }
+        Self::with_open(method, params, "")
+    }
+
+    /// Prepares a request in which the member `open` of the parameters may be exchanged.
+    pub fn with_open(method: &str, params: &Value, open: &str) -> Self {
+        let mut tail = format!(",\"method\":{},\"params\":", Value::from(method));
+        let start = tail.len();
+        let mut place = None;
+        match params {
+            Value::Object(members) => {
+                tail.push('{');
+                for (index, (name, value)) in members.iter().enumerate() {
+                    let comma = if index > 0 { "," } else { "" };
+                    tail.push_str(&format!("{comma}{}:", Value::from(name.as_str())));
+                    let begin = tail.len();
+                    tail.push_str(&value.to_string());
+                    if name == open {
+                        place = Some(begin..tail.len());
+                    }
+                }
+                tail.push('}');
+            }
+            other => tail.push_str(&other.to_string()),
+        }
+        let params = start..tail.len();
+        tail.push('}');
+        Self { method: method.into(), tail: tail.into_bytes(), params, open: place }
+    }
+
+    /// The same request with another value for the open member: JSON in one line, which is not
+    /// checked. Without an open member it stays as it is.
+    #[must_use]
+    pub fn exchanged(&self, value: &[u8]) -> Self {
+        let Some(open) = self.open.clone() else { return self.clone() };
+        let (before, after) = (&self.tail[..open.start], &self.tail[open.end..]);
+        let mut tail = Vec::with_capacity(before.len() + value.len() + after.len());
+        for part in [before, value, after] {
+            tail.extend_from_slice(part);
+        }
+        let params = self.params.start..tail.len() - 1;
+        let open = Some(open.start..open.start + value.len());
+        Self { method: self.method.clone(), tail, params, open }
     }
 
     /// The method that the request calls.
@@ -38,7 +80,7 @@ impl Template {
     /// Appends the request with this id.
     #[inline]
     pub fn write(&self, id: u64, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.head);
+        out.extend_from_slice(HEAD);
         out.extend_from_slice(itoa::Buffer::new().format(id).as_bytes());
         out.extend_from_slice(&self.tail);
     }
@@ -46,7 +88,7 @@ impl Template {
     /// The length of the request with this id.
     #[inline]
     pub fn len(&self, id: u64) -> usize {
-        self.head.len() + itoa::Buffer::new().format(id).len() + self.tail.len()
+        HEAD.len() + itoa::Buffer::new().format(id).len() + self.tail.len()
     }
 }
 
@@ -113,6 +155,29 @@ mod tests {
                 value["params"]
             );
         }
+    }
+
+    #[test]
+    fn one_member_can_be_exchanged_again_and_again() {
+        let params = json!({"_meta": {"arguments": 1}, "arguments": {"a": 1}, "name": "t"});
+        let template = Template::with_open("tools/call", &params, "arguments");
+        let longer = template.exchanged(br#"{"text":"a longer one"}"#);
+        for (template, expected) in [
+            (longer.clone(), json!({"text": "a longer one"})),
+            (longer.exchanged(b"{}"), json!({})),
+            (longer.exchanged(b"{}").exchanged(br#"{"a":1}"#), json!({"a": 1})),
+        ] {
+            let mut out = Vec::new();
+            template.write(7, &mut out);
+            let frame: Value = serde_json::from_slice(&out).unwrap();
+            assert_eq!(out.len(), template.len(7));
+            assert_eq!(frame["params"]["arguments"], expected);
+            assert_eq!(frame["params"]["_meta"], params["_meta"]);
+            let sent: Value = serde_json::from_slice(template.params()).unwrap();
+            assert_eq!(sent, frame["params"]);
+        }
+        let closed = Template::new("tools/call", &params);
+        assert_eq!(closed.exchanged(b"{}"), closed);
     }
 
     #[test]

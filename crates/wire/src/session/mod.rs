@@ -186,18 +186,13 @@ impl Session {
         Rc::new(prepared::prepare(&self.inner.lifecycle.get(), method, params, &[]))
     }
 
-    /// Prepares a tool call; `schema` may mark parameters that HTTP repeats in headers.
+    /// Prepares a tool call; `schema` may mark parameters that HTTP repeats in headers. For arguments
+    /// that change from call to call see [`Prepared::with_arguments`].
     pub fn prepare_tool_call(&self, tool: &str, arguments: &Value, schema: &Value) -> Rc<Prepared> {
         use mcp_loadtest_core::mcp::{header, method};
         let marks = header::marked_parameters(schema).unwrap_or_default();
-        let headers = header::parameter_headers(&marks, arguments);
         let params = serde_json::json!({ "name": tool, "arguments": arguments });
-        Rc::new(prepared::prepare(
-            &self.inner.lifecycle.get(),
-            method::TOOLS_CALL,
-            params,
-            &headers,
-        ))
+        Rc::new(prepared::prepare(&self.inner.lifecycle.get(), method::TOOLS_CALL, params, &marks))
     }
 
     /// Ends the session: over stdio the server is asked to end, then told, then killed.

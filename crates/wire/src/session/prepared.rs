@@ -1,10 +1,15 @@
 //! A request that was prepared once and is sent many times.
 
-use std::{cell::Cell, time::Duration};
+use std::{cell::Cell, rc::Rc, time::Duration};
 
 use mcp_loadtest_core::{
+    arguments::Nonce,
     jsonrpc::Template,
-    mcp::{Lifecycle, header, method},
+    mcp::{
+        Lifecycle,
+        header::{self, MarkedParameter},
+        method,
+    },
 };
 use serde_json::{Value, json};
 
@@ -22,9 +27,21 @@ pub(crate) fn client_capabilities() -> Value {
 #[derive(Debug)]
 pub struct Prepared {
     pub(crate) template: Template,
-    pub(crate) tool: Option<String>,
     /// Header lines of the modern era, each with its line end.
-    pub(crate) headers: String,
+    pub(crate) headers: Rc<str>,
+    /// What a good reply must hold somewhere: it shows that the reply belongs to this request.
+    pub(crate) expected: Option<Nonce>,
+    origin: Rc<Origin>,
+}
+
+/// What a request shares with those that were made from it.
+#[derive(Debug)]
+struct Origin {
+    tool: Option<String>,
+    /// Header lines without those that repeat parameters.
+    headers: Rc<str>,
+    /// The parameters that are repeated in headers.
+    marks: Vec<MarkedParameter>,
     /// When the youngest call that was answered well had begun.
     answered: Cell<Duration>,
 }
@@ -35,48 +52,97 @@ impl Prepared {
         self.template.method()
     }
 
+    /// The tool that it calls.
+    pub fn tool(&self) -> Option<&str> {
+        self.origin.tool.as_deref()
+    }
+
+    /// The same tool call with other arguments: a JSON object in one line, spliced in as it is. A
+    /// good reply must hold the nonce; without it the call fails.
+    ///
+    /// Costs two allocations, and reads the arguments only where the tool's schema marks some that
+    /// HTTP repeats in headers. A request without `arguments` keeps its parameters.
+    #[must_use]
+    pub fn with_arguments(&self, arguments: &[u8], nonce: Option<Nonce>) -> Rc<Self> {
+        let headers = if self.origin.marks.is_empty() {
+            self.origin.headers.clone()
+        } else {
+            let arguments = serde_json::from_slice(arguments).unwrap_or(Value::Null);
+            with_parameters(&self.origin.headers, &self.origin.marks, &arguments)
+        };
+        Rc::new(Self {
+            template: self.template.exchanged(arguments),
+            headers,
+            expected: nonce,
+            origin: self.origin.clone(),
+        })
+    }
+
     /// A call of it that began then was answered well.
     pub(crate) fn saw_answer(&self, started: Duration) {
-        self.answered.set(self.answered.get().max(started));
+        let answered = &self.origin.answered;
+        answered.set(answered.get().max(started));
     }
 
     /// Whether a call of it that began after `started` was answered well.
     pub(crate) fn answered_since(&self, started: Duration) -> bool {
-        self.answered.get() > started
+        self.origin.answered.get() > started
     }
 
     /// The same request with other parameters.
     pub(crate) fn with_template(&self, template: Template) -> Self {
         Self {
             template,
-            tool: self.tool.clone(),
             headers: self.headers.clone(),
-            answered: Cell::default(),
+            expected: self.expected,
+            origin: self.origin.clone(),
         }
-    }
-
-    /// The tool that it calls.
-    pub fn tool(&self) -> Option<&str> {
-        self.tool.as_deref()
     }
 }
 
-/// Prepares a request as the revision wants it.
+/// Prepares a request as the revision wants it. HTTP repeats the marked arguments in headers.
 pub(crate) fn prepare(
     lifecycle: &Lifecycle,
     method: &str,
     mut params: Value,
-    parameter_headers: &[(String, String)],
+    marks: &[MarkedParameter],
 ) -> Prepared {
     let tool = (method == method::TOOLS_CALL)
         .then(|| params["name"].as_str().map(str::to_owned))
         .flatten();
-    let mut headers = String::new();
+    let mut common = Rc::from("");
+    let mut marks = marks;
     if lifecycle.meta_in_every_request {
         add_meta(&mut params, lifecycle);
-        headers = modern_headers(lifecycle, method, &params, parameter_headers);
+        common = modern_headers(lifecycle, method, &params).into();
+    } else {
+        marks = &[];
     }
-    Prepared { template: Template::new(method, &params), tool, headers, answered: Cell::default() }
+    let headers = with_parameters(&common, marks, &params[ARGUMENTS]);
+    Prepared {
+        template: Template::with_open(method, &params, ARGUMENTS),
+        headers,
+        expected: None,
+        origin: Rc::new(Origin {
+            tool,
+            headers: common,
+            marks: marks.to_vec(),
+            answered: Cell::default(),
+        }),
+    }
+}
+
+/// The member of a tool call's parameters that differs from call to call.
+const ARGUMENTS: &str = "arguments";
+
+/// Adds the header lines that repeat marked arguments.
+fn with_parameters(lines: &Rc<str>, marks: &[MarkedParameter], arguments: &Value) -> Rc<str> {
+    let parameters = header::parameter_headers(marks, arguments);
+    if parameters.is_empty() {
+        return lines.clone();
+    }
+    let added = parameters.iter().map(|(name, value)| format!("{name}: {value}\r\n"));
+    [lines.to_string()].into_iter().chain(added).collect::<String>().into()
 }
 
 /// Keys that the caller set stay as they are: that is how probes send wrong ones.
@@ -94,12 +160,7 @@ fn add_meta(params: &mut Value, lifecycle: &Lifecycle) {
     }
 }
 
-fn modern_headers(
-    lifecycle: &Lifecycle,
-    method: &str,
-    params: &Value,
-    parameters: &[(String, String)],
-) -> String {
+fn modern_headers(lifecycle: &Lifecycle, method: &str, params: &Value) -> String {
     let mut lines = format!(
         "{}: {}\r\n{}: {}\r\n",
         header::PROTOCOL_VERSION,
@@ -112,9 +173,6 @@ fn modern_headers(
         || method.starts_with("tasks/");
     if let Some(name) = name.filter(|_| is_named) {
         lines.push_str(&format!("{}: {}\r\n", header::NAME, header::encode_value(name)));
-    }
-    for (name, value) in parameters {
-        lines.push_str(&format!("{name}: {value}\r\n"));
     }
     lines
 }
@@ -129,7 +187,7 @@ mod tests {
         let call =
             prepare(&lifecycle(Revision::V2025_11_25), "tools/call", json!({"name": "t"}), &[]);
         assert_eq!(call.template.params(), br#"{"name":"t"}"#);
-        assert_eq!(call.headers, "");
+        assert_eq!(&*call.headers, "");
         assert_eq!(call.tool(), Some("t"));
     }
 
@@ -144,8 +202,42 @@ mod tests {
         let params: Value = serde_json::from_slice(call.template.params()).unwrap();
         assert_eq!(params["_meta"][method::META_VERSION], "2026-07-28");
         assert_eq!(
-            call.headers,
+            &*call.headers,
             "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: =?base64?dMOp?=\r\n"
         );
+    }
+
+    fn marked(revision: Revision) -> Prepared {
+        let schema =
+            json!({"properties": {"region": {"type": "string", "x-mcp-header": "Region"}}});
+        let params = json!({"name": "t", "arguments": {"region": "eu"}});
+        let marks = header::marked_parameters(&schema).unwrap();
+        prepare(&lifecycle(revision), "tools/call", params, &marks)
+    }
+
+    #[test]
+    fn other_arguments_keep_everything_else() {
+        let base = marked(Revision::V2026_07_28);
+        assert!(base.headers.ends_with("Mcp-Name: t\r\nMcp-Param-Region: eu\r\n"));
+        let next = base.with_arguments(br#"{"region":"Z\u00fcrich","n":1}"#, None);
+        let params: Value = serde_json::from_slice(next.template.params()).unwrap();
+        assert_eq!(params["arguments"], json!({"region": "Z\u{fc}rich", "n": 1}));
+        assert_eq!((&params["name"], next.tool()), (&json!("t"), Some("t")));
+        assert_eq!(params["_meta"][method::META_VERSION], "2026-07-28");
+        assert!(
+            next.headers.ends_with("Mcp-Name: t\r\nMcp-Param-Region: =?base64?WsO8cmljaA==?=\r\n")
+        );
+        let none = next.with_arguments(b"{}", None);
+        assert!(none.headers.ends_with("Mcp-Name: t\r\n"), "{}", none.headers);
+        let legacy = marked(Revision::V2025_11_25);
+        assert_eq!(&*legacy.with_arguments(br#"{"region":"eu"}"#, None).headers, "");
+    }
+
+    #[test]
+    fn calls_with_other_arguments_are_answered_together() {
+        let base = marked(Revision::V2025_11_25);
+        let (one, two) = (base.with_arguments(b"{}", None), base.with_arguments(b"{}", None));
+        one.saw_answer(Duration::from_secs(2));
+        assert!(two.answered_since(Duration::from_secs(1)));
     }
 }

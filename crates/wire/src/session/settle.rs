@@ -3,6 +3,7 @@
 use std::{borrow::Cow, time::Duration};
 
 use mcp_loadtest_core::{
+    arguments::{Nonce, Sighting},
     display::visible_bytes,
     event::{Call, Event, Failure, note},
     jsonrpc::{self, Body, Defect, Id, Message, ResultKind},
@@ -86,7 +87,10 @@ impl Inner {
         }
         let keep = slot.keep_body.then(|| raw_of(&body).to_vec());
         let (call, started) = (self.call_of(slot), slot.started);
-        let ended = match failure_of(&body, defects, overdue) {
+        let expected = slot.prepared.as_ref().and_then(|prepared| prepared.expected);
+        let failure = failure_of(&body, defects, overdue);
+        let failure = failure.or_else(|| not_ours(expected?, raw_of(&body)));
+        let ended = match failure {
             None => {
                 if let Some(prepared) = &slot.prepared {
                     prepared.saw_answer(started);
@@ -204,6 +208,17 @@ fn failure_of(body: &Body<'_>, defects: &[Defect], overdue: Overdue) -> Option<F
     }
 }
 
+/// A good reply with the contents of another is worse than an error: nobody notices it.
+fn not_ours(nonce: Nonce, result: &[u8]) -> Option<Failure<'static>> {
+    let what = match nonce.look(result) {
+        Sighting::Own => return None,
+        Sighting::Other(other) => format!("it carries nonce {other} of another call, not {nonce}"),
+        Sighting::Nothing => format!("nonce {nonce} is missing"),
+    };
+    let message = format!("the reply does not belong to its request: {what}").into();
+    Some(Failure { category: ErrorCategory::Malformed, message, code: None })
+}
+
 /// The first text of a tool result, which is where tools say what went wrong.
 fn first_text(raw: &[u8]) -> String {
     let value: Option<Value> = serde_json::from_slice(raw).ok();
@@ -225,11 +240,31 @@ fn id_in_head(frame: &[u8]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mcp_loadtest_core::{arguments::Turn, seed::Seed};
 
     #[test]
     fn the_id_of_a_broken_frame_is_found_near_its_beginning() {
         assert_eq!(id_in_head(br#"{"jsonrpc":"2.0","id":12,"resu"#), Some(12));
         assert_eq!(id_in_head(br#"{"jsonrpc":"2.0","id": 12"#), None);
         assert_eq!(id_in_head(b"Server started"), None);
+    }
+
+    #[test]
+    fn a_reply_shows_whose_it_is() {
+        let nonce = |iter| Turn::new(Seed(1), iter, 0, 0).nonce();
+        let (own, other) = (nonce(0), nonce(1));
+        let text = |nonce: &Nonce| format!(r#"{{"content":[{{"text":"{{\"t\":\"{nonce}\"}}"}}]}}"#);
+        assert_eq!(not_ours(own, text(&own).as_bytes()), None);
+        let told = |result: &str| not_ours(own, result.as_bytes()).unwrap().message.into_owned();
+        assert_eq!(
+            told(&text(&other)),
+            format!(
+                "the reply does not belong to its request: it carries nonce {other} of another call, not {own}"
+            )
+        );
+        assert_eq!(
+            told("{}"),
+            format!("the reply does not belong to its request: nonce {own} is missing")
+        );
     }
 }

@@ -1,4 +1,5 @@
 //! The integration tests of `mcp-loadtest-wire`: one module for each room.
 
+mod arguments;
 mod conformance;
 mod process;
