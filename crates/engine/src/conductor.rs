@@ -113,7 +113,7 @@ async fn set_up(mut context: Context) -> Result<(Stage, ServerInfo), RunError> {
     let listing = list_tools(&context, &session).await?;
     let server_info = server_info(&context.blueprint.server, &hello, &listing);
     context.note(SERVER_INFO, serde_json::to_string(&server_info).unwrap_or_default());
-    match Plan::make(&context.blueprint.scenario, &listing.tools) {
+    match plan(&context, &listing) {
         Ok(plan) => {
             note_plan(&context, &plan);
             Ok((Stage { context, session, plan }, server_info))
@@ -125,13 +125,22 @@ async fn set_up(mut context: Context) -> Result<(Stage, ServerInfo), RunError> {
     }
 }
 
+fn plan(context: &Context, listing: &ToolListing) -> Result<Plan, RunError> {
+    let blueprint = &context.blueprint;
+    let plan = Plan::make(&blueprint.scenario, &listing.tools, &blueprint.files)?;
+    for limits in &blueprint.thresholds.tool {
+        plan.must_call(&limits.name)?;
+    }
+    Ok(plan)
+}
+
 fn note_plan(context: &Context, plan: &Plan) {
     for call in &plan.calls {
         let (name, told) = match call {
             PlannedCall::Method(method) => (note::PLANNED_CALL, method.clone()),
             PlannedCall::Tool { tool, arguments, generated, .. } => {
                 let name = if *generated { note::MADE_UP_CALL } else { note::PLANNED_CALL };
-                (name, format!("{tool} {arguments}"))
+                (name, format!("{tool} {}", arguments.shown()))
             }
         };
         context.note(name, visible(&told, 300));

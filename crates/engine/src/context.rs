@@ -21,6 +21,8 @@ use mcp_loadtest_wire::{
 };
 
 use crate::{
+    files::Files,
+    plan::Count,
     recorder::{Progress, Recorder},
     sampler::Watch,
     stop::Stop,
@@ -51,6 +53,7 @@ pub(crate) struct Blueprint {
     pub(crate) server: Server,
     pub(crate) scenario: Scenario,
     pub(crate) thresholds: Thresholds,
+    pub(crate) files: Arc<Files>,
     pub(crate) target: Target,
     pub(crate) strictness: ProtocolStrictness,
     pub(crate) threads: Option<u16>,
@@ -79,12 +82,15 @@ pub(crate) struct Context {
     pub(crate) worker: u16,
     pub(crate) recorder: Rc<Recorder>,
     pub(crate) watch: Watch,
+    /// Numbers the calls of scenarios that make them one by one.
+    pub(crate) count: Rc<Count>,
 }
 
 impl Context {
     pub(crate) fn new(blueprint: Blueprint, revision: Revision, worker: u16) -> Self {
         let recorder = Rc::new(Recorder::new(&blueprint));
-        Self { blueprint, revision, worker, recorder, watch: Watch::default() }
+        let count = Count::new(blueprint.scenario.seed, worker, (0, 1));
+        Self { blueprint, revision, worker, recorder, watch: Watch::default(), count }
     }
 
     pub(crate) fn now(&self) -> Duration {

@@ -3,7 +3,7 @@
 
 use std::{io, path::PathBuf};
 
-use mcp_loadtest_core::{config::ConfigError, hint::Hint};
+use mcp_loadtest_core::{arguments::SourceError, config::ConfigError, hint::Hint};
 use mcp_loadtest_wire::session::OpenError;
 use thiserror::Error;
 
@@ -25,6 +25,14 @@ pub enum RunError {
         /// What is there.
         known: Vec<String>,
     },
+    /// A limit is set on a tool that the run does not call.
+    #[error("`[[thresholds.tool]]`: this run does not call a tool `{name}`")]
+    LimitOnUncalledTool {
+        /// The tool of the limit.
+        name: String,
+        /// What is called.
+        known: Vec<String>,
+    },
     /// There is nothing to call.
     #[error("{}", if *.listed == 0 { "the server offers no tools" } else { "no tool was named, and the server has none that surely only reads" })]
     NoTool {
@@ -37,6 +45,19 @@ pub enum RunError {
     /// A scenario needs something that the server does not have.
     #[error("{0}")]
     Unfit(String),
+    /// A file that arguments come from cannot be used.
+    #[error("{}: {why}", path.display())]
+    ArgumentsFile {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        why: String,
+        /// What to do about it.
+        hint: Option<String>,
+    },
+    /// What arguments are made from does not fit the tool.
+    #[error("{0}")]
+    ArgumentSource(#[from] SourceError),
     /// No arguments could be made up for a tool.
     #[error("no arguments could be made up for `{tool}`: {why}")]
     Arguments {
@@ -70,7 +91,9 @@ impl RunError {
         match self {
             Self::Open(OpenError::Handshake { .. } | OpenError::Revision(_)) => false,
             Self::Open(_) | Self::UnknownTool { .. } | Self::NoTool { .. } => true,
+            Self::LimitOnUncalledTool { .. } => true,
             Self::Arguments { .. } | Self::Config(_) | Self::NoWritingTool | Self::Unfit(_) => true,
+            Self::ArgumentsFile { .. } | Self::ArgumentSource(_) => true,
             _ => false,
         }
     }
@@ -81,7 +104,7 @@ impl Hint for RunError {
         match self {
             Self::Open(error) => error.hint(),
             Self::ToolsList(_) => Some("look at the server's stderr with `--tee-stderr`".into()),
-            Self::UnknownTool { name, known } => {
+            Self::UnknownTool { name, known } | Self::LimitOnUncalledTool { name, known } => {
                 let names = known.iter().map(String::as_str);
                 Some(match mcp_loadtest_core::hint::nearest(name, names) {
                     Some(near) => format!("did you mean `{near}`?"),
@@ -94,6 +117,8 @@ impl Hint for RunError {
                 Some("name it with `--tool`, or name both, the reading one first".into())
             }
             Self::Unfit(_) => None,
+            Self::ArgumentsFile { hint, .. } => hint.clone(),
+            Self::ArgumentSource(error) => error.hint(),
             Self::Arguments { .. } => Some("give them with `--args '{…}'`".into()),
             Self::Config(error) => error.hint(),
             Self::Output { .. } => Some("choose another directory with `--output-dir`".into()),

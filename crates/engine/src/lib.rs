@@ -35,6 +35,7 @@
 mod conductor;
 mod context;
 mod error;
+mod files;
 mod load;
 mod plan;
 mod probe;

@@ -1,19 +1,25 @@
 //! Which calls a scenario makes: the tools that were named, or one that is safe to call.
 
-use std::{cell::RefCell, ops::Range, rc::Rc};
+use std::{
+    cell::{Cell, RefCell},
+    ops::Range,
+    rc::Rc,
+    sync::Arc,
+};
 
 use mcp_loadtest_core::{
+    arguments::{Recipe, Source, Turn},
     danger::{Danger, danger},
     generate::{self, Budget},
     mcp::Tool,
     pace::ThinkTime,
     scenario::{ErrorBehavior, Scenario, ScenarioKind, ToolCall},
-    seed::Dice,
+    seed::{Dice, Seed},
 };
 use mcp_loadtest_wire::session::{Prepared, Session};
 use serde_json::{Value, json};
 
-use crate::{error::RunError, sequences};
+use crate::{error::RunError, files::Files, sequences};
 
 /// One call with everything that is needed to prepare it.
 #[derive(Debug, Clone)]
@@ -21,13 +27,53 @@ pub(crate) enum PlannedCall {
     /// A tool call.
     Tool {
         tool: String,
-        arguments: Value,
+        arguments: PlannedArguments,
         schema: Value,
         /// Whether we made the arguments up.
         generated: bool,
     },
     /// A request without parameters.
     Method(String),
+}
+
+/// The arguments of a call.
+#[derive(Debug, Clone)]
+pub(crate) enum PlannedArguments {
+    /// The same for every call.
+    Fixed(Value),
+    /// Made anew for every call; `shown` is what they are made from.
+    Varying { source: Arc<Source>, shown: String },
+}
+
+impl PlannedArguments {
+    fn new(recipe: &Recipe, schema: &Value, files: &Files, seed: Seed) -> Result<Self, RunError> {
+        let rows = recipe.file().and_then(|path| files.get(path));
+        let source = recipe.source(rows, schema, seed)?;
+        Ok(match source.fixed() {
+            Some(bytes) => Self::Fixed(serde_json::from_slice(bytes).unwrap_or_default()),
+            None => Self::Varying { source: Arc::new(source), shown: shown(recipe) },
+        })
+    }
+
+    /// The arguments as a person would write them.
+    pub(crate) fn shown(&self) -> String {
+        match self {
+            Self::Fixed(value) => value.to_string(),
+            Self::Varying { shown, .. } => shown.clone(),
+        }
+    }
+}
+
+fn shown(recipe: &Recipe) -> String {
+    match recipe {
+        Recipe::Given(args) => args.to_string(),
+        Recipe::List { list, .. } => format!("one of {} arguments", list.len()),
+        Recipe::File { path, args: None, .. } => format!("rows of {}", path.display()),
+        Recipe::File { path, args: Some(args), .. } => {
+            format!("{args} with rows of {}", path.display())
+        }
+        Recipe::Generated => "made from the schema for each call".to_owned(),
+    }
 }
 
 /// Calls that follow each other. Most have one step.
@@ -61,9 +107,18 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// Finds the calls of a scenario among the tools that a server has.
-    pub(crate) fn make(scenario: &Scenario, tools: &[Tool]) -> Result<Self, RunError> {
-        let mut planner =
-            Planner { tools, dice: scenario.seed.dice(ARGUMENTS), plan: Self::default() };
+    pub(crate) fn make(
+        scenario: &Scenario,
+        tools: &[Tool],
+        files: &Files,
+    ) -> Result<Self, RunError> {
+        let mut planner = Planner {
+            tools,
+            files,
+            seed: scenario.seed,
+            dice: scenario.seed.dice(ARGUMENTS),
+            plan: Self::default(),
+        };
         match &scenario.kind {
             ScenarioKind::Pattern(pattern) => sequences::plan(pattern, scenario, &mut planner)?,
             ScenarioKind::SlowMix(mix) => {
@@ -77,15 +132,21 @@ impl Plan {
         Ok(planner.plan)
     }
 
-    /// The calls as a session sends them.
-    pub(crate) fn prepare(&self, session: &Session) -> Prepares {
+    /// The calls as a session sends them; `count` numbers those whose arguments vary.
+    pub(crate) fn prepare(&self, session: &Session, count: &Rc<Count>) -> Prepares {
         let prepared = self.calls.iter().map(|call| match call {
-            PlannedCall::Tool { tool, arguments, schema, .. } => {
-                session.prepare_tool_call(tool, arguments, schema)
-            }
-            PlannedCall::Method(method) => session.prepare(method, json!({})),
+            PlannedCall::Method(method) => (session.prepare(method, json!({})), None),
+            PlannedCall::Tool { tool, arguments, schema, .. } => match arguments {
+                PlannedArguments::Fixed(value) => {
+                    (session.prepare_tool_call(tool, value, schema), None)
+                }
+                PlannedArguments::Varying { source, .. } => {
+                    let base = session.prepare_tool_call(tool, &json!({}), schema);
+                    (base, Some(source.clone()))
+                }
+            },
         });
-        Prepares { prepared: prepared.collect() }
+        Prepares { prepared: prepared.collect(), count: count.clone(), session: session.index() }
     }
 
     /// One of these sequences, by weight.
@@ -104,6 +165,19 @@ impl Plan {
         chosen.map_or(among.end - 1, |place| among.start + place)
     }
 
+    /// Whoever limits a tool wants it to be called.
+    pub(crate) fn must_call(&self, limited: &str) -> Result<(), RunError> {
+        let tools = self.calls.iter().filter_map(|call| match call {
+            PlannedCall::Tool { tool, .. } => Some(tool),
+            PlannedCall::Method(_) => None,
+        });
+        let known: Vec<String> = tools.cloned().collect();
+        if known.iter().any(|tool| tool == limited) {
+            return Ok(());
+        }
+        Err(RunError::LimitOnUncalledTool { name: limited.to_owned(), known })
+    }
+
     /// The first call of any sequence, by weight: for scenarios that make single calls.
     pub(crate) fn single(&self, dice: &RefCell<Dice>) -> usize {
         self.sequences[self.choose(0..self.sequences.len(), dice)].steps[0]
@@ -113,6 +187,8 @@ impl Plan {
 /// A plan in the making.
 pub(crate) struct Planner<'a> {
     pub(crate) tools: &'a [Tool],
+    files: &'a Files,
+    seed: Seed,
     dice: Dice,
     pub(crate) plan: Plan,
 }
@@ -134,9 +210,30 @@ impl Planner<'_> {
 
     /// Adds a tool call and gives its place.
     pub(crate) fn call(&mut self, call: &ToolCall) -> Result<usize, RunError> {
-        let planned = planned(call, self.tools, &mut self.dice)?;
+        let planned = self.planned(call)?;
         self.plan.calls.push(planned);
         Ok(self.plan.calls.len() - 1)
+    }
+
+    fn planned(&mut self, call: &ToolCall) -> Result<PlannedCall, RunError> {
+        let tool = self.tools.iter().find(|tool| tool.name == call.name);
+        let tool = tool.ok_or_else(|| RunError::UnknownTool {
+            name: call.name.clone(),
+            known: self.tools.iter().map(|tool| tool.name.clone()).collect(),
+        })?;
+        let given =
+            call.source.is_some() || call.args.as_object().is_some_and(|args| !args.is_empty());
+        let needed =
+            tool.input_schema["required"].as_array().is_some_and(|required| !required.is_empty());
+        let generated = needed && !given;
+        let arguments = if generated {
+            let made_up = generated_arguments(tool, &mut self.dice, &Budget::default())?;
+            PlannedArguments::Fixed(made_up)
+        } else {
+            PlannedArguments::new(&call.recipe(), &tool.input_schema, self.files, self.seed)?
+        };
+        let (tool, schema) = (call.name.clone(), tool.input_schema.clone());
+        Ok(PlannedCall::Tool { tool, arguments, schema, generated })
     }
 
     /// Adds a request without parameters and gives its place.
@@ -168,29 +265,6 @@ fn safest(tools: &[Tool]) -> Result<&Tool, RunError> {
     safe.ok_or(RunError::NoTool { listed: tools.len() })
 }
 
-fn planned(call: &ToolCall, tools: &[Tool], dice: &mut Dice) -> Result<PlannedCall, RunError> {
-    let tool =
-        tools.iter().find(|tool| tool.name == call.name).ok_or_else(|| RunError::UnknownTool {
-            name: call.name.clone(),
-            known: tools.iter().map(|tool| tool.name.clone()).collect(),
-        })?;
-    let given = call.args.as_object().is_some_and(|args| !args.is_empty());
-    let needed =
-        tool.input_schema["required"].as_array().is_some_and(|required| !required.is_empty());
-    let generated = needed && !given;
-    let arguments = if generated {
-        generated_arguments(tool, dice, &Budget::default())?
-    } else {
-        call.args.clone()
-    };
-    Ok(PlannedCall::Tool {
-        tool: call.name.clone(),
-        arguments,
-        schema: tool.input_schema.clone(),
-        generated,
-    })
-}
-
 /// Arguments that satisfy the tool's schema.
 pub(crate) fn generated_arguments(
     tool: &Tool,
@@ -201,16 +275,56 @@ pub(crate) fn generated_arguments(
         .map_err(|why| RunError::Arguments { tool: tool.name.clone(), why: why.to_string() })
 }
 
+/// Numbers the calls of one lane, so that no two calls of a run have the same number. A session
+/// that is opened again goes on with it.
+pub(crate) struct Count {
+    seed: Seed,
+    worker: u16,
+    next: Cell<u64>,
+    stride: u64,
+    scratch: RefCell<Vec<u8>>,
+}
+
+impl Count {
+    /// The count of one lane of several.
+    pub(crate) fn new(seed: Seed, worker: u16, place: (u32, u32)) -> Rc<Self> {
+        Rc::new(Self {
+            seed,
+            worker,
+            next: Cell::new(u64::from(place.0)),
+            stride: u64::from(place.1),
+            scratch: RefCell::default(),
+        })
+    }
+
+    /// Makes the arguments of the next call.
+    fn fill(&self, base: &Prepared, source: &Source, session: u32) -> Rc<Prepared> {
+        let iter = self.next.get();
+        self.next.set(iter + self.stride);
+        let mut scratch = self.scratch.borrow_mut();
+        scratch.clear();
+        let mut turn = Turn::new(self.seed, iter, session, self.worker);
+        let nonce = source.render(&mut turn, &mut scratch).nonce;
+        base.with_arguments(&scratch, nonce)
+    }
+}
+
 /// Prepared calls.
 pub(crate) struct Prepares {
-    prepared: Vec<Rc<Prepared>>,
+    prepared: Vec<(Rc<Prepared>, Option<Arc<Source>>)>,
+    count: Rc<Count>,
+    session: u32,
 }
 
 impl Prepares {
-    /// A call by its place in the plan.
+    /// A call by its place in the plan, with the arguments of its turn.
     #[inline]
-    pub(crate) fn get(&self, call: usize) -> &Rc<Prepared> {
-        &self.prepared[call]
+    pub(crate) fn get(&self, call: usize) -> Rc<Prepared> {
+        let (base, source) = &self.prepared[call];
+        match source {
+            None => base.clone(),
+            Some(source) => self.count.fill(base, source, self.session),
+        }
     }
 }
 
@@ -229,11 +343,24 @@ mod tests {
         }
     }
 
+    fn make(scenario: &Scenario, tools: &[Tool]) -> Result<Plan, RunError> {
+        Plan::make(scenario, tools, &Files::default())
+    }
+
+    fn fixed(plan: &Plan) -> (&Value, bool) {
+        match &plan.calls[0] {
+            PlannedCall::Tool { arguments: PlannedArguments::Fixed(value), generated, .. } => {
+                (value, *generated)
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
     #[test]
     fn an_unknown_tool_is_refused_with_its_nearest_name() {
         use mcp_loadtest_core::hint::Hint as _;
         let scenario: Scenario = Scenario::sustained().tool("ecko").into();
-        let error = Plan::make(&scenario, &[tool("echo", json!({}))]).unwrap_err();
+        let error = make(&scenario, &[tool("echo", json!({}))]).unwrap_err();
         assert_eq!(error.hint().unwrap(), "did you mean `echo`?");
     }
 
@@ -243,17 +370,13 @@ mod tests {
             json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
         let tools = [tool("add", schema), tool("list", json!({"type": "object"}))];
         let scenario: Scenario = Scenario::sustained().tool("add").into();
-        let plan = Plan::make(&scenario, &tools).unwrap();
-        let PlannedCall::Tool { arguments, generated: true, .. } = &plan.calls[0] else { panic!() };
-        assert!(arguments["n"].is_i64());
+        let plan = make(&scenario, &tools).unwrap();
+        assert!(fixed(&plan).0["n"].is_i64() && fixed(&plan).1);
         let scenario: Scenario = Scenario::sustained().tool("add").args(json!({"n": 3})).into();
-        let plan = Plan::make(&scenario, &tools).unwrap();
-        let PlannedCall::Tool { arguments, generated: false, .. } = &plan.calls[0] else {
-            panic!()
-        };
-        assert_eq!(*arguments, json!({"n": 3}));
+        let plan = make(&scenario, &tools).unwrap();
+        assert_eq!(fixed(&plan), (&json!({"n": 3}), false));
         let scenario: Scenario = Scenario::sustained().tool("list").into();
-        let plan = Plan::make(&scenario, &tools).unwrap();
+        let plan = make(&scenario, &tools).unwrap();
         assert!(matches!(plan.calls[0], PlannedCall::Tool { generated: false, .. }));
     }
 
@@ -265,7 +388,7 @@ mod tests {
             .tool_call(weighed("a", 1.0))
             .tool_call(weighed("b", 3.0))
             .tool_call(weighed("c", 1e-9));
-        let plan = Plan::make(&scenario.build(), &tools).unwrap();
+        let plan = make(&scenario.build(), &tools).unwrap();
         let dice = RefCell::new(mcp_loadtest_core::seed::Seed(1).dice(0));
         let chosen: Vec<_> = (0..4_000).map(|_| plan.choose(0..3, &dice)).collect();
         let count = |index| chosen.iter().filter(|chosen| **chosen == index).count();

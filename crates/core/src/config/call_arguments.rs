@@ -60,6 +60,18 @@ impl CallArguments {
         })
     }
 
+    /// The first of the keys that is set.
+    pub(super) fn first_key(&self) -> Option<&'static str> {
+        let set = [
+            ("args", self.args.is_some()),
+            ("args_list", self.args_list.is_some()),
+            ("args_file", self.args_file.is_some()),
+            ("args_order", self.args_order.is_some()),
+            ("generate", self.generate.is_some()),
+        ];
+        set.into_iter().find(|(_, is_set)| *is_set).map(|(key, _)| key)
+    }
+
     fn generates(&self) -> bool {
         self.generate == Some(true)
     }

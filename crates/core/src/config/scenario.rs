@@ -1,12 +1,16 @@
 //! `[scenario]`: what to do to the server.
 
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{DurationText, arguments::Arguments, error::ConfigError};
+use super::{
+    DurationText, arguments::Arguments, call_arguments::CallArguments, error::ConfigError,
+    path::KeyPath,
+};
 use crate::{
+    arguments::{Order, Recipe},
     pace::{Level, Rate, ThinkTime},
     scenario::{PatternName, Scenario, ScenarioName, Sequence, StageSettings, ToolCall},
     seed::Seed,
@@ -160,9 +164,28 @@ pub struct ScenarioConfig {
     /// The one tool to call; short for a single `[[scenario.tool_call]]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// The arguments of `tool`.
+    /// The arguments of `tool`: a table, or the text of a JSON object. Placeholders such as `{{iter}}`,
+    /// `{{uuid}}`, `{{nonce}}`, `{{random.int 1 100}}` and `{{row.column}}` are filled in anew for
+    /// every call, at any depth; a reply that does not give its `{{nonce}}` back has failed. For two
+    /// plain braces write `{{{{`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub args: Option<Arguments>,
+    /// Several arguments, of which each call takes one; placeholders work as in `args`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub args_list: Option<Vec<Arguments>>,
+    /// A CSV file with a header, or a JSONL file, of which each call takes one row. With `args` its
+    /// cells fill the placeholders `{{row.column}}`; without, the row is the arguments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(example = "queries.csv")]
+    pub args_file: Option<PathBuf>,
+    /// Which entry of `args_list` or row of `args_file` is next. Default: `sequential`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub args_order: Option<Order>,
+    /// Whether each call gets arguments of its own, made from the tool's input schema. Default:
+    /// false; then they are made once, and only where they are needed and missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub generate: Option<bool>,
     /// `sustained`: stages that follow each other, instead of `duration` and `concurrent` or `rate`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stage: Vec<StageSettings>,
@@ -185,13 +208,44 @@ pub struct ToolCallConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub weight: Option<f64>,
-    /// Its arguments: a table, or the text of a JSON object.
+    /// Its arguments: a table, or the text of a JSON object. Placeholders such as `{{iter}}`,
+    /// `{{uuid}}`, `{{nonce}}`, `{{random.int 1 100}}` and `{{row.column}}` are filled in anew for
+    /// every call, at any depth; a reply that does not give its `{{nonce}}` back has failed. For two
+    /// plain braces write `{{{{`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args: Option<Arguments>,
+    /// Several arguments, of which each call takes one; placeholders work as in `args`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub args_list: Option<Vec<Arguments>>,
+    /// A CSV file with a header, or a JSONL file, of which each call takes one row. With `args` its
+    /// cells fill the placeholders `{{row.column}}`; without, the row is the arguments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = "queries.csv")]
+    pub args_file: Option<PathBuf>,
+    /// Which entry of `args_list` or row of `args_file` is next. Default: `sequential`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub args_order: Option<Order>,
+    /// Whether each call gets arguments of its own, made from the tool's input schema. Default:
+    /// false; then they are made once, and only where they are needed and missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generate: Option<bool>,
 }
 
 /// Keys that every scenario has.
-const COMMON: &[&str] = &["type", "timeout", "abort_on_fail", "seed", "tool", "args", "tool_call"];
+const COMMON: &[&str] = &[
+    "type",
+    "timeout",
+    "abort_on_fail",
+    "seed",
+    "tool",
+    "args",
+    "args_list",
+    "args_file",
+    "args_order",
+    "generate",
+    "tool_call",
+];
 
 impl ScenarioConfig {
     /// The scenario. Times that the probe leaves open are those of the thresholds.
@@ -211,19 +265,28 @@ impl ScenarioConfig {
     }
 
     fn tool_calls(&self) -> Result<Vec<ToolCall>, ConfigError> {
+        let arguments = CallArguments {
+            args: self.args.clone(),
+            args_list: self.args_list.clone(),
+            args_file: self.args_file.clone(),
+            args_order: self.args_order,
+            generate: self.generate,
+        };
         let Some(tool) = &self.tool else {
-            if self.args.is_some() {
-                let error = ConfigError::new("scenario.args", "are for no tool");
+            if let Some(key) = arguments.first_key() {
+                let error = ConfigError::new(format!("scenario.{key}"), "are for no tool");
                 return Err(error.with_hint("name the tool with `tool`"));
             }
-            return Ok(self.tool_call.iter().map(ToolCall::from).collect());
+            let calls = self.tool_call.iter().enumerate();
+            let at = |index| KeyPath::from("scenario.tool_call").index(index);
+            return calls.map(|(index, call)| call.to_call(&at(index))).collect();
         };
         if !self.tool_call.is_empty() {
             let twice = "the calls are listed in `[[scenario.tool_call]]` already";
             return Err(ConfigError::new("scenario.tool", twice));
         }
-        let only = ToolCallConfig { name: tool.clone(), weight: None, args: self.args.clone() };
-        Ok(vec![ToolCall::from(&only)])
+        let recipe = arguments.recipe(&KeyPath::from("scenario"))?;
+        Ok(vec![with_recipe(ToolCall::new(tool), recipe)])
     }
 
     /// The settings that belong to other scenarios. One file may serve several of them, chosen by a
@@ -287,24 +350,34 @@ fn unused(key: &str, name: ScenarioName) -> ConfigError {
     }
 }
 
-impl From<&ToolCallConfig> for ToolCall {
-    fn from(config: &ToolCallConfig) -> Self {
-        let call = Self::new(&config.name);
-        let call = match &config.args {
-            Some(Arguments(args)) => call.args(args.clone()),
-            None => call,
+impl ToolCallConfig {
+    fn to_call(&self, at: &KeyPath) -> Result<ToolCall, ConfigError> {
+        let arguments = CallArguments {
+            args: self.args.clone(),
+            args_list: self.args_list.clone(),
+            args_file: self.args_file.clone(),
+            args_order: self.args_order,
+            generate: self.generate,
         };
-        match config.weight {
-            Some(weight) => call.weight(weight),
-            None => call,
-        }
+        let call = ToolCall::new(&self.name).weight(self.weight.unwrap_or(1.0));
+        Ok(with_recipe(call, arguments.recipe(at)?))
+    }
+}
+
+fn with_recipe(call: ToolCall, recipe: Option<Recipe>) -> ToolCall {
+    match recipe {
+        None => call,
+        Some(Recipe::Given(args)) => call.args(args),
+        Some(recipe) => call.source(recipe),
     }
 }
 
 impl From<&ToolCall> for ToolCallConfig {
     fn from(call: &ToolCall) -> Self {
-        let args = Some(Arguments(call.args.clone()));
-        Self { name: call.name.clone(), weight: Some(call.weight), args }
+        let CallArguments { args, args_list, args_file, args_order, generate } =
+            (&call.recipe()).into();
+        let (name, weight) = (call.name.clone(), Some(call.weight));
+        Self { name, weight, args, args_list, args_file, args_order, generate }
     }
 }
 

@@ -572,7 +572,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
     ]
     .boxed();
     let call = ("\\S[^\0]*", arguments(), 1e-9..1e9_f64)
-        .prop_map(|(name, args, weight)| ToolCall { name, args, weight });
+        .prop_map(|(name, args, weight)| ToolCall { name, args, weight, source: None });
     let calls = prop::collection::vec(call, 0..3)
         .prop_filter("names", |calls| calls.iter().all(|call| !call.name.trim().is_empty()));
     (kind, calls, prop::option::of(Just(1)), prop::option::of(duration()), 0..i64::MAX as u64)

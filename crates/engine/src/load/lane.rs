@@ -14,7 +14,7 @@ use tokio::sync::Mutex;
 
 use crate::{
     context::Context,
-    plan::{CHOICE, Plan, PlannedSequence, Prepares},
+    plan::{CHOICE, Count, Plan, PlannedSequence, Prepares},
 };
 
 /// Starts in a row after which not one call succeeded.
@@ -34,6 +34,7 @@ pub(crate) struct Lane {
     /// Which lane this is, and of how many.
     place: (u32, u32),
     how: How,
+    count: Rc<Count>,
     opened: RefCell<Option<Rc<Opened>>>,
     reopening: Mutex<()>,
     fruitless: Cell<u32>,
@@ -50,13 +51,15 @@ impl Lane {
     ) -> Self {
         let dice = context.blueprint.scenario.seed.dice(CHOICE + u64::from(place.0));
         let index = session.index();
-        let calls = plan.prepare(&session);
+        let count = Count::new(context.blueprint.scenario.seed, context.worker, place);
+        let calls = plan.prepare(&session, &count);
         Self {
             how: context.load(),
             context,
             plan,
             index,
             place,
+            count,
             opened: RefCell::new(Some(Rc::new(Opened { session, calls }))),
             reopening: Mutex::new(()),
             fruitless: Cell::new(0),
@@ -141,7 +144,7 @@ impl Lane {
         self.fruitless.set(self.fruitless.get() + 1);
         match self.context.open(self.index).await {
             Ok((session, _)) => {
-                let calls = self.plan.prepare(&session);
+                let calls = self.plan.prepare(&session, &self.count);
                 let opened = Rc::new(Opened { session, calls });
                 *self.opened.borrow_mut() = Some(opened.clone());
                 Some(opened)

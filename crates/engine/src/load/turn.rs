@@ -64,7 +64,7 @@ async fn take_sequence(lane: &Rc<Lane>, index: usize, mut how: How) -> Option<Tu
 async fn call(lane: &Rc<Lane>, step: usize, how: How) -> Option<TurnEnd> {
     let opened = lane.opened().await?;
     let (outcome, at) = {
-        let reply = opened.session.call(opened.calls.get(step), how).await;
+        let reply = opened.session.call(&opened.calls.get(step), how).await;
         (reply.outcome, reply.ended)
     };
     if outcome == Outcome::Ok {

@@ -61,10 +61,10 @@ async fn once(context: &Context, plan: &crate::plan::Plan, iteration: u32, phase
     let opened = context.now();
     let listed = session.list_tools(context.blueprint.server.startup_timeout).await;
     let listed_at = context.now();
-    let prepares = plan.prepare(&session);
+    let prepares = plan.prepare(&session, &context.count);
     let dice = context.blueprint.scenario.seed.dice(0).into();
     let how = How { phase, ..context.load() };
-    let reply = session.call(prepares.get(plan.single(&dice)), how).await;
+    let reply = session.call(&prepares.get(plan.single(&dice)), how).await;
     if phase == Phase::Load {
         let steps: [(&'static str, Duration); 4] = [
             ("spawn", (opened - began).saturating_sub(hello.took)),

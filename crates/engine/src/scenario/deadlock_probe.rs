@@ -73,12 +73,13 @@ async fn burst(
     let ready = Rc::new(Cell::new(0_u32));
     let dice = context.blueprint.scenario.seed.dice(crate::plan::CHOICE).into();
     // One set a session: what is prepared also remembers which calls were answered.
-    let prepares: Vec<_> = sessions.iter().map(|session| plan.prepare(session)).collect();
+    let prepares: Vec<_> =
+        sessions.iter().map(|session| plan.prepare(session, &context.count)).collect();
     let mut calls = JoinSet::new();
     for n in 0..concurrent {
         let index = n as usize % sessions.len();
         let session = sessions[index].clone();
-        let prepared = prepares[index].get(plan.single(&dice)).clone();
+        let prepared = prepares[index].get(plan.single(&dice));
         let (barrier, ready, how) = (barrier.clone(), ready.clone(), context.load());
         calls.spawn_local(async move {
             ready.set(ready.get() + 1);
@@ -118,12 +119,12 @@ async fn collect(context: &Rc<Context>, mut calls: JoinSet<Reply>, bail_early: b
 
 /// Calls one after another.
 async fn steady(context: &Context, plan: &Plan, session: &Session, count: u32) {
-    let calls = plan.prepare(session);
+    let calls = plan.prepare(session, &context.count);
     let dice = context.blueprint.scenario.seed.dice(crate::plan::CHOICE + 1).into();
     for _ in 0..count {
         if context.stop().is_stopped() || session.broken().is_some() {
             return;
         }
-        session.call(calls.get(plan.single(&dice)), context.load()).await;
+        session.call(&calls.get(plan.single(&dice)), context.load()).await;
     }
 }

@@ -97,11 +97,11 @@ fn calls(
     count: u32,
     phase: Phase,
 ) -> JoinSet<bool> {
-    let prepared = plan.prepare(session);
+    let prepared = plan.prepare(session, &context.count);
     let dice = context.blueprint.scenario.seed.dice(crate::plan::CHOICE).into();
     let mut calls = JoinSet::new();
     for _ in 0..count {
-        let (session, call) = (session.clone(), prepared.get(plan.single(&dice)).clone());
+        let (session, call) = (session.clone(), prepared.get(plan.single(&dice)));
         let how = How { phase, ..context.load() };
         calls.spawn_local(async move { session.call(&call, how).await.failure().is_none() });
     }

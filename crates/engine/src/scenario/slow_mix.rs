@@ -75,12 +75,12 @@ async fn find(stage: &Stage, settings: &SlowMix) -> Result<(Range<usize>, Range<
         let why = "slow_mix needs a fast tool and a slow one: name the slow one with `slow_tool`";
         return Err(RunError::Unfit(why.into()));
     }
-    let calls = stage.plan.prepare(&stage.session);
+    let calls = stage.plan.prepare(&stage.session, &stage.context.count);
     let mut took = [Duration::ZERO; 2];
     for (index, took) in took.iter_mut().enumerate() {
         let how = How { phase: Phase::Warmup, ..stage.context.load() };
         let call = calls.get(stage.plan.sequences[index].steps[0]);
-        *took = stage.session.call(call, how).await.took();
+        *took = stage.session.call(&call, how).await.took();
     }
     let slow = usize::from(took[1] >= took[0]);
     Ok((1 - slow..2 - slow, slow..slow + 1))
