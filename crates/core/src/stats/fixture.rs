@@ -1,6 +1,13 @@
 //! Series and histograms with known truth, for the tests of this room.
 
-use crate::seed::{Dice, Seed};
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+
+use crate::{
+    histogram,
+    seed::{Dice, Seed},
+};
 
 /// Chance for one test case.
 pub(super) fn dice(seed: u64) -> Dice {
@@ -25,6 +32,15 @@ pub(super) fn series(
     mut value: impl FnMut(f64) -> f64,
 ) -> Vec<(f64, f64)> {
     (0..count).map(|at| at as f64 * step).map(|time| (time, value(time))).collect()
+}
+
+/// A histogram of times in milliseconds.
+pub(super) fn times(millis: impl IntoIterator<Item = f64>) -> Histogram<u64> {
+    let mut times = histogram::new();
+    for value in millis {
+        histogram::record(&mut times, Duration::from_secs_f64(value / 1e3));
+    }
+    times
 }
 
 /// Values that no arithmetic likes.

@@ -6,9 +6,12 @@
 //! whatever the numbers are, and no figure that it gives is NaN or infinite. To add one: one file
 //! here, tested with a subject that it must catch and a healthy one on which it must stay silent.
 
+pub mod bimodal;
 pub mod drift;
 pub mod envelope;
+pub mod head_of_line;
 pub mod interval;
+pub mod knee;
 pub mod leak;
 pub mod regression;
 
