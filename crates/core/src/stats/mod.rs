@@ -7,6 +7,7 @@
 //! here, tested with a subject that it must catch and a healthy one on which it must stay silent.
 
 pub mod bimodal;
+pub mod bootstrap;
 pub mod drift;
 pub mod envelope;
 pub mod head_of_line;
@@ -14,6 +15,7 @@ pub mod interval;
 pub mod knee;
 pub mod leak;
 pub mod regression;
+pub mod search;
 
 mod order;
 
