@@ -10,10 +10,12 @@ pub mod bimodal;
 pub mod bootstrap;
 pub mod drift;
 pub mod envelope;
+pub mod grade;
 pub mod head_of_line;
 pub mod interval;
 pub mod knee;
 pub mod leak;
+pub mod race;
 pub mod regression;
 pub mod search;
 

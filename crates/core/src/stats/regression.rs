@@ -20,7 +20,7 @@ pub struct Line {
     /// The standard error of the slope as textbooks have it, for independent residuals.
     pub slope_error: f64,
     /// Where the slope lies with 95 % confidence. Wider than the standard error alone gives when
-    /// neighbouring residuals resemble each other, see [`effective_points`].
+    /// neighbouring residuals resemble each other.
     pub slope_interval: Interval,
     /// How many points it rests on.
     pub points: usize,
