@@ -33,6 +33,7 @@ pub mod scenario;
 pub mod seed;
 pub mod server;
 pub mod silence;
+pub mod stats;
 pub mod tally;
 pub mod thresholds;
 pub mod trace;

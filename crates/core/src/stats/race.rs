@@ -1,0 +1,537 @@
+//! Whether identical calls get identical answers.
+//!
+//! Answers are compared leaf by leaf, so that a time of day or an id in each of them does not hide
+//! that three of a hundred hold somebody else's data. Text that is itself JSON, as most tools give it,
+//! is looked into.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What the answers show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DivergenceVerdict {
+    /// All are the same.
+    Same,
+    /// They differ only where they differ each time, or by the time of day: by design, it seems.
+    Volatile,
+    /// Some differ from the others.
+    Divergent,
+}
+
+/// What sort of value differs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum VolatileKind {
+    /// Times of day that are near each other, or UUIDs that all differ, and nothing besides.
+    Stamp,
+    /// Consecutive whole numbers: the tool keeps count of its calls.
+    Counter,
+    /// Another value in each answer.
+    Unique,
+}
+
+/// A place where answers differ by design.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct VolatilePath {
+    /// Where, as a JSON pointer; it goes on into text that is JSON.
+    pub path: String,
+    /// What sort of value.
+    pub kind: VolatileKind,
+    /// The value in the first answer.
+    pub example: String,
+}
+
+/// Answers that are the same apart from what is volatile.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Group {
+    /// How many.
+    pub count: usize,
+    /// Which one came first.
+    pub first: usize,
+    /// That one in [`canonical`] form.
+    pub canonical: String,
+}
+
+/// How the answers to identical calls differ.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Divergence {
+    /// The distinct answers, the most frequent first.
+    pub groups: Vec<Group>,
+    /// Where they differ by design.
+    pub volatile_paths: Vec<VolatilePath>,
+    /// Where they differ otherwise.
+    pub divergent_paths: Vec<String>,
+    /// What that shows.
+    pub verdict: DivergenceVerdict,
+}
+
+/// With fewer answers, values that all differ may differ by chance.
+pub const ENOUGH: usize = 3;
+/// How many places of an answer are looked at on their own; what is beyond is compared as a whole, so
+/// that a large answer does not cost many times its size.
+pub const MOST_LEAVES: usize = 2_000;
+/// Times of day in the answers to one burst of calls are no further apart, in seconds.
+const NEAR: f64 = 3_600.0;
+
+/// A JSON value with its keys in order and nothing between tokens. Numbers stay as they are: `1` and
+/// `1.0` differ.
+///
+/// ```
+/// # use mcp_loadtest_core::stats::race::canonical;
+/// assert_eq!(canonical(&serde_json::json!({"b": [1, 1.0], "a": null})), r#"{"a":null,"b":[1,1.0]}"#);
+/// ```
+pub fn canonical(value: &Value) -> String {
+    match value {
+        Value::Object(members) => {
+            // Sorted here: whether a map keeps its keys in order is a feature of a crate.
+            let members: BTreeMap<&String, &Value> = members.iter().collect();
+            let members = members
+                .iter()
+                .map(|(key, value)| format!("{}:{}", Value::from(key.as_str()), canonical(value)));
+            format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+        }
+        Value::Array(items) => {
+            format!("[{}]", items.iter().map(canonical).collect::<Vec<_>>().join(","))
+        }
+        leaf => leaf.to_string(),
+    }
+}
+
+/// Compares the answers to identical calls.
+///
+/// A place is volatile if every answer has it and either all values there differ, or they differ only
+/// in times of day: many calls are answered within one tick of a clock. A counter that gives one
+/// number twice has lost a call, and an id that some answers share is somebody's: both diverge.
+pub fn compare_results(results: &[Value]) -> Divergence {
+    let answers: Vec<Leaves> = results.iter().map(Leaves::of).collect();
+    let paths: BTreeSet<&String> = answers.iter().flat_map(|leaves| leaves.values.keys()).collect();
+    let (mut volatile_paths, mut divergent_paths) = (Vec::new(), Vec::new());
+    for path in paths {
+        let values: Vec<Option<&Value>> = answers.iter().map(|leaves| leaves.get(path)).collect();
+        match judge(&values) {
+            Place::Same => {}
+            Place::Divergent => divergent_paths.push(path.clone()),
+            Place::Volatile(kind, example) => {
+                volatile_paths.push(VolatilePath { path: path.clone(), kind, example });
+            }
+        }
+    }
+    let groups = grouped(results, &answers, &divergent_paths);
+    let verdict = match (groups.len(), volatile_paths.len()) {
+        (2.., _) => DivergenceVerdict::Divergent,
+        (_, 1..) => DivergenceVerdict::Volatile,
+        _ => DivergenceVerdict::Same,
+    };
+    Divergence { groups, volatile_paths, divergent_paths, verdict }
+}
+
+/// The answers by what they hold at the divergent places.
+fn grouped(results: &[Value], answers: &[Leaves], divergent: &[String]) -> Vec<Group> {
+    let mut members: BTreeMap<Vec<Option<String>>, Vec<usize>> = BTreeMap::new();
+    for (at, leaves) in answers.iter().enumerate() {
+        let key = divergent.iter().map(|path| leaves.get(path).map(canonical)).collect();
+        members.entry(key).or_default().push(at);
+    }
+    let group = |members: Vec<usize>| {
+        let first = *members.first()?;
+        Some(Group { count: members.len(), first, canonical: canonical(&results[first]) })
+    };
+    let mut groups: Vec<Group> = members.into_values().filter_map(group).collect();
+    groups.sort_by_key(|group| (std::cmp::Reverse(group.count), group.first));
+    groups
+}
+
+/// What the values at one place show.
+enum Place {
+    Same,
+    Volatile(VolatileKind, String),
+    Divergent,
+}
+
+fn judge(values: &[Option<&Value>]) -> Place {
+    let Some(values) = values.iter().copied().collect::<Option<Vec<&Value>>>() else {
+        return Place::Divergent;
+    };
+    let texts: Vec<String> = values.iter().map(|value| canonical(value)).collect();
+    let distinct = texts.iter().collect::<BTreeSet<_>>().len();
+    if distinct <= 1 {
+        return Place::Same;
+    }
+    let masks: Vec<Mask> = values.iter().map(|value| Mask::of(value)).collect();
+    let rests = masks.iter().map(|mask| &mask.rest).collect::<BTreeSet<_>>().len();
+    let all_differ = distinct == values.len() && values.len() >= ENOUGH;
+    let kind = match rests {
+        1 if is_clock(&masks) => VolatileKind::Stamp,
+        1 if all_differ => VolatileKind::Stamp,
+        _ if all_differ && is_counter(&values) => VolatileKind::Counter,
+        _ if all_differ && rests == values.len() => VolatileKind::Unique,
+        // With ids in all of them all texts differ, but some are alike apart from those.
+        _ => return Place::Divergent,
+    };
+    Place::Volatile(kind, texts.into_iter().next().unwrap_or_default())
+}
+
+/// Whether what differs are times that lie near each other, as those of one run do. Times of other
+/// data do not, and an id that some answers share is somebody's.
+fn is_clock(masks: &[Mask]) -> bool {
+    let Some(first) = masks.first() else { return false };
+    masks.iter().all(|mask| {
+        let times = mask.times.iter().zip(&first.times);
+        mask.ids == first.ids
+            && mask.times.len() == first.times.len()
+            && times.into_iter().all(|(time, other)| (time - other).abs() <= NEAR)
+    })
+}
+
+/// Whether distinct values are consecutive whole numbers, in any order.
+fn is_counter(values: &[&Value]) -> bool {
+    let numbers: Option<Vec<i64>> = values
+        .iter()
+        .map(|value| value.as_i64().or_else(|| value.as_str()?.trim().parse().ok()))
+        .collect();
+    numbers.is_some_and(|numbers| {
+        let (Some(least), Some(most)) = (numbers.iter().min(), numbers.iter().max()) else {
+            return false;
+        };
+        most.checked_sub(*least) == i64::try_from(numbers.len() - 1).ok()
+    })
+}
+
+/// All values of an answer that hold no others, by their place.
+struct Leaves {
+    values: BTreeMap<String, Value>,
+    /// How many more there may be than are on their way.
+    room: usize,
+}
+
+impl Leaves {
+    fn of(value: &Value) -> Self {
+        let mut leaves = Self { values: BTreeMap::new(), room: MOST_LEAVES - 1 };
+        leaves.add(String::new(), value);
+        leaves
+    }
+
+    fn get(&self, path: &str) -> Option<&Value> {
+        self.values.get(path)
+    }
+
+    fn add(&mut self, path: String, value: &Value) {
+        match value {
+            Value::Object(members) if self.make_room(members.len()) => {
+                // In order, so that equal answers run out of room at the same place.
+                for (key, value) in members.iter().collect::<BTreeMap<_, _>>() {
+                    let key = key.replace('~', "~0").replace('/', "~1");
+                    self.add(format!("{path}/{key}"), value);
+                }
+            }
+            Value::Array(items) if self.make_room(items.len()) => {
+                for (at, value) in items.iter().enumerate() {
+                    self.add(format!("{path}/{at}"), value);
+                }
+            }
+            Value::String(text) => match inner(text) {
+                Some(value) => self.add(path, &value),
+                None => self.leaf(path, value),
+            },
+            _ => self.leaf(path, value),
+        }
+    }
+
+    /// Whether one value can be replaced by the `count` that it holds.
+    fn make_room(&mut self, count: usize) -> bool {
+        let more = count.checked_sub(1).and_then(|more| self.room.checked_sub(more));
+        self.room = more.unwrap_or(self.room);
+        more.is_some()
+    }
+
+    fn leaf(&mut self, path: String, value: &Value) {
+        self.values.insert(path, value.clone());
+    }
+}
+
+/// The JSON that a text holds, if it is an object or an array. Text within that is not looked into
+/// again without end: each layer is shorter than the one around it.
+fn inner(text: &str) -> Option<Value> {
+    let text = text.trim();
+    let looks_like_it = text.starts_with(['{', '[']) && text.len() > 2;
+    looks_like_it.then(|| serde_json::from_str(text).ok())?
+}
+
+/// A value with times of day and UUIDs taken out.
+#[derive(Debug, Default)]
+struct Mask {
+    /// What is left.
+    rest: String,
+    /// The times, in seconds.
+    times: Vec<f64>,
+    ids: Vec<String>,
+}
+
+impl Mask {
+    fn of(value: &Value) -> Self {
+        let text = value.as_str().map_or_else(|| canonical(value), str::to_owned);
+        match text.trim().parse().ok().and_then(since_1970) {
+            Some(time) => Self { times: vec![time], ..Self::default() },
+            None => Self::of_text(&text),
+        }
+    }
+
+    /// Looks at each run of the characters that times and UUIDs are made of.
+    fn of_text(text: &str) -> Self {
+        let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | ':' | '.' | '+');
+        let mut mask = Self::default();
+        let mut rest = text;
+        while !rest.is_empty() {
+            let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+            let (run, after) = rest.split_at(end);
+            // A full stop may end a sentence.
+            let word = run.trim_end_matches(['.', ':']);
+            mask.add(word);
+            mask.rest.push_str(&run[word.len()..]);
+            let next = after.chars().next().map_or(0, char::len_utf8);
+            mask.rest.push_str(&after[..next]);
+            rest = &after[next..];
+        }
+        mask
+    }
+
+    fn add(&mut self, word: &str) {
+        if is_uuid(word) {
+            self.ids.push(word.to_owned());
+            self.rest.push_str("<id>");
+        } else if let Some(time) = time(word) {
+            self.times.push(time);
+            self.rest.push_str("<time>");
+        } else {
+            self.rest.push_str(word);
+        }
+    }
+}
+
+/// The seconds that a number counts since 1970 in seconds or a smaller unit, if that is in this half
+/// of the century.
+fn since_1970(number: f64) -> Option<f64> {
+    let seconds = [1.0, 1e3, 1e6, 1e9].into_iter().map(|unit| number / unit);
+    seconds.into_iter().find(|seconds| (1.5e9..2.5e9).contains(seconds))
+}
+
+/// `8-4-4-4-12` hexadecimal digits.
+fn is_uuid(word: &str) -> bool {
+    let lengths = word.split('-').map(str::len);
+    lengths.eq([8, 4, 4, 4, 12]) && word.bytes().all(|c| c == b'-' || c.is_ascii_hexdigit())
+}
+
+/// The seconds of a date, a time of day, or both with a `T` between them. The zone is left out: one
+/// tool gives one zone.
+fn time(word: &str) -> Option<f64> {
+    match word.split_once('T') {
+        Some((date, time)) => Some(days(date)? * 86_400.0 + seconds(time)?),
+        None => days(word).map(|days| days * 86_400.0).or_else(|| seconds(word)),
+    }
+}
+
+/// The days of `2026-05-10`, counted from the first of March of the year 0 so that the day that some
+/// Februaries have more is the last of its year (Hinnant, "chrono-compatible low-level date algorithms").
+fn days(word: &str) -> Option<f64> {
+    let (year, rest) = word.split_once('-')?;
+    let (month, day) = rest.split_once('-')?;
+    (year.len() == 4).then_some(())?;
+    let (year, month, day) = (digits(year)?, two_digits(month)?, two_digits(day)?);
+    let (year, month) = if month > 2.0 { (year, month - 3.0) } else { (year - 1.0, month + 9.0) };
+    let leaps = (year / 4.0).floor() - (year / 100.0).floor() + (year / 400.0).floor();
+    Some(year * 365.0 + leaps + ((153.0 * month + 2.0) / 5.0).floor() + day)
+}
+
+/// The seconds of `12:30`, `12:30:00`, `12:30:00.5` and the like with a zone.
+fn seconds(word: &str) -> Option<f64> {
+    let (hour, rest) = word.split_once(':')?;
+    // A zone begins with a sign or is a `Z`.
+    let rest = rest.split(['+', '-', 'Z']).next()?;
+    let (minute, second) = rest.split_once(':').unwrap_or((rest, "00"));
+    let (whole, fraction) = second.split_once('.').unwrap_or((second, "0"));
+    digits(fraction)?;
+    let fraction: f64 = format!("0.{fraction}").parse().ok()?;
+    Some(two_digits(hour)? * 3_600.0 + two_digits(minute)? * 60.0 + two_digits(whole)? + fraction)
+}
+
+fn two_digits(text: &str) -> Option<f64> {
+    if text.len() == 2 { digits(text) } else { None }
+}
+
+fn digits(text: &str) -> Option<f64> {
+    let all = !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit());
+    if all { text.parse().ok() } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn text(text: impl Into<String>) -> Value {
+        json!({"content": [{"type": "text", "text": text.into()}]})
+    }
+
+    fn compared(count: u64, answer: impl Fn(u64) -> Value) -> Divergence {
+        compare_results(&(0..count).map(answer).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn three_of_a_hundred_with_other_content_diverge() {
+        let found = compared(100, |n| text(if n % 40 == 7 { "somebody else's" } else { "mine" }));
+        assert_eq!(found.verdict, DivergenceVerdict::Divergent);
+        let counts: Vec<_> = found.groups.iter().map(|group| (group.count, group.first)).collect();
+        assert_eq!(counts, [(97, 0), (3, 7)]);
+        assert_eq!(found.divergent_paths, ["/content/0/text"]);
+    }
+
+    #[test]
+    fn a_clock_is_volatile_also_when_many_answers_share_a_tick() {
+        let clocks: [fn(u64) -> Value; 5] = [
+            |n| text(format!("2026-05-10T12:00:0{}Z", n / 30)),
+            |n| text(format!("It is 12:00:0{} on 2026-05-10.", n / 30)),
+            |n| json!({"now": 1_778_000_000 + n / 30}),
+            |n| text(format!("{{\"now\": {}.5}}", 1_778_000_000 + n / 30)),
+            |n| text(format!("2026-05-10 12:00:00.{n:03}+02:00")),
+        ];
+        for clock in clocks {
+            let found = compared(100, clock);
+            assert_eq!(found.verdict, DivergenceVerdict::Volatile, "{found:?}");
+            assert_eq!(found.volatile_paths[0].kind, VolatileKind::Stamp);
+            assert_eq!(found.groups.len(), 1);
+        }
+    }
+
+    #[test]
+    fn a_counter_is_volatile_and_named_and_one_that_loses_a_call_diverges() {
+        let found = compared(50, |n| json!({"count": (n * 7) % 50 + 1}));
+        assert_eq!(found.verdict, DivergenceVerdict::Volatile);
+        assert_eq!(found.volatile_paths[0].kind, VolatileKind::Counter);
+        let lost = compared(50, |n| json!({"count": n.max(1)}));
+        assert_eq!(lost.verdict, DivergenceVerdict::Divergent);
+        let random = compared(50, |n| text(format!("token {}", n * n + 3)));
+        assert_eq!(random.volatile_paths[0].kind, VolatileKind::Unique);
+    }
+
+    #[test]
+    fn an_id_in_each_answer_does_not_hide_other_content() {
+        let answer = |n: u64| {
+            let user = if n == 3 { "bob" } else { "alice" };
+            text(format!("{{\"id\": \"00000000-0000-4000-8000-{n:012}\", \"user\": \"{user}\"}}"))
+        };
+        let found = compared(20, answer);
+        assert_eq!(found.verdict, DivergenceVerdict::Divergent);
+        assert_eq!(found.divergent_paths, ["/content/0/text/user"]);
+        assert_eq!(found.volatile_paths[0].path, "/content/0/text/id");
+        assert_eq!((found.groups[0].count, found.groups[1].count), (19, 1));
+    }
+
+    #[test]
+    fn order_of_keys_is_no_difference_and_a_missing_member_is_one() {
+        let same = [json!({"a": 1, "b": {"c": 2, "d": 3}}), text("x")];
+        assert_eq!(
+            compare_results(&[
+                same[0].clone(),
+                serde_json::from_str(r#"{"b":{"d":3,"c":2},"a":1}"#).unwrap()
+            ])
+            .verdict,
+            DivergenceVerdict::Same
+        );
+        assert_eq!(compare_results(&same).verdict, DivergenceVerdict::Divergent);
+        let missing =
+            compared(10, |n| if n == 4 { json!({"a": 1}) } else { json!({"a": 1, "b": 2}) });
+        assert_eq!(
+            (missing.verdict, missing.divergent_paths),
+            (DivergenceVerdict::Divergent, vec!["/b".to_owned()])
+        );
+        assert_eq!(
+            compared(10, |n| if n == 0 { json!({}) } else { json!([]) }).verdict,
+            DivergenceVerdict::Divergent
+        );
+    }
+
+    #[test]
+    fn one_answer_or_none_is_the_same_and_two_that_differ_diverge() {
+        assert_eq!(compare_results(&[]).verdict, DivergenceVerdict::Same);
+        assert_eq!(compared(1, |n| json!(n)).verdict, DivergenceVerdict::Same);
+        assert_eq!(compared(2, |n| json!(n)).verdict, DivergenceVerdict::Divergent);
+    }
+
+    #[test]
+    fn ids_and_times_of_other_data_diverge() {
+        let others: [fn(u64) -> Value; 5] = [
+            |n| json!({"user": format!("00000000-0000-4000-8000-{:012}", n / 97)}),
+            |n| json!({"created": if n < 97 { "2026-05-10T12:00:00Z" } else { "2026-04-01T12:00:00Z" }}),
+            |n| json!({"order": if n < 97 { 1_900_000_000 } else { 1_700_000_000 }}),
+            |n| text(if n < 97 { "due 2026-05-10" } else { "due 2026-05-31" }),
+            |n| {
+                text(format!(
+                    "{} 00000000-0000-4000-8000-{n:012}",
+                    if n < 97 { "alice" } else { "bob" }
+                ))
+            },
+        ];
+        for other in others {
+            assert_eq!(compared(100, other).verdict, DivergenceVerdict::Divergent, "{}", other(99));
+        }
+    }
+
+    #[test]
+    fn a_large_answer_is_compared_as_a_whole() {
+        let large = |n: u64| {
+            json!((0..3_000).map(|at| u64::from(at == 2_999 && n == 4)).collect::<Vec<_>>())
+        };
+        let found = compared(10, large);
+        assert_eq!(found.divergent_paths, [""]);
+        assert_eq!((found.groups[0].count, found.groups[1].first), (9, 4));
+        let deep = json!({"a": vec![json!({"b": vec![1; 30]}); 1_500], "now": "12:00:01"});
+        let leaves = Leaves::of(&deep).values.len();
+        assert!((1_900..=MOST_LEAVES).contains(&leaves), "{leaves}");
+    }
+
+    #[test]
+    fn only_times_and_ids_are_taken_out() {
+        for (text, expected) in [
+            ("at 09:05.", "at <time>."),
+            ("2026-05-10T12:00:00.123456Z", "<time>"),
+            ("2026-05-10T12:00:00+02:00", "<time>"),
+            ("id 123e4567-e89b-12d3-a456-426614174000!", "id <id>!"),
+            ("version 1.2.3, 99 bottles, 10:5, a:b", "version 1.2.3, 99 bottles, 10:5, a:b"),
+            ("ünïcode — 12:00:00…", "ünïcode — <time>…"),
+            ("..:: T -:- 12:: é", "..:: T -:- 12:: é"),
+        ] {
+            assert_eq!(Mask::of_text(text).rest, expected);
+        }
+        assert_eq!(time("1970-01-01T00:01:01.5Z").unwrap() - time("1970-01-01").unwrap(), 61.5);
+        for (before, after) in [
+            ("2026-04-30", "2026-05-01"),
+            ("2025-12-31", "2026-01-01"),
+            ("2024-02-29", "2024-03-01"),
+        ] {
+            assert_eq!(days(after).unwrap() - days(before).unwrap(), 1.0, "{before}");
+        }
+        assert_eq!(since_1970(1_778_000_000_123.0), Some(1_778_000_000.123));
+        assert_eq!(since_1970(f64::NAN).or(since_1970(5.0)).or(since_1970(f64::INFINITY)), None);
+    }
+
+    proptest! {
+        #[test]
+        fn the_same_answer_many_times_is_the_same(text in "\\PC{0,40}", number: f64, count in 0_u64..5) {
+            let answer = json!({"text": text, "list": [number, null, {}], "~/": true});
+            prop_assert_eq!(compared(count, |_| answer.clone()).verdict, DivergenceVerdict::Same);
+            prop_assert_eq!(serde_json::from_str::<Value>(&canonical(&answer)).unwrap(), answer);
+        }
+
+        #[test]
+        fn no_text_does_harm(texts in prop::collection::vec("[0-9T:.+Z -]{0,24}|\\PC{0,12}", 0..6)) {
+            let answers: Vec<Value> = texts.into_iter().map(text).collect();
+            let found = compare_results(&answers);
+            prop_assert_eq!(found.groups.iter().map(|group| group.count).sum::<usize>(), answers.len());
+        }
+    }
+}
