@@ -33,6 +33,10 @@ pub(super) struct Run {
 
 impl Run {
     fn start(&mut self, started: u64) -> Call<'static> {
+        self.start_of("echo", 0, started)
+    }
+
+    fn start_of(&mut self, tool: &'static str, segment: u16, started: u64) -> Call<'static> {
         self.next += 1;
         let call = Call {
             request_id: self.next,
@@ -40,8 +44,8 @@ impl Run {
             worker: 0,
             phase: Phase::Load,
             method: "tools/call".into(),
-            tool: Some("echo".into()),
-            segment: 0,
+            tool: Some(tool.into()),
+            segment,
             intended: Duration::from_millis(started),
             started: Duration::from_millis(started),
         };
@@ -56,13 +60,40 @@ impl Run {
         self
     }
 
+    /// A good call in a step of the scenario.
+    pub(super) fn ok_in(self, segment: u16, started: u64, took: u64) -> Self {
+        self.ok_of("echo", segment, started, took)
+    }
+
+    /// The same of another tool.
+    pub(super) fn ok_of(
+        mut self,
+        tool: &'static str,
+        segment: u16,
+        started: u64,
+        took: u64,
+    ) -> Self {
+        let call = self.start_of(tool, segment, started);
+        let at = Duration::from_millis(started + took);
+        self.tally.observe(&Event::Response { call, at, result: b"{}".as_slice().into() });
+        self
+    }
+
     pub(super) fn oks(self, count: u64) -> Self {
         (0..count).fold(self, |run, n| run.ok(n * 10, 5))
     }
 
-    pub(super) fn failed(mut self, category: ErrorCategory, took: u64) -> Self {
+    pub(super) fn failed(self, category: ErrorCategory, took: u64) -> Self {
+        self.failed_as(category, took, "it broke")
+    }
+
+    pub(super) fn failed_with(self, category: ErrorCategory, message: &str) -> Self {
+        self.failed_as(category, 5, message)
+    }
+
+    fn failed_as(mut self, category: ErrorCategory, took: u64, message: &str) -> Self {
         let call = self.start(0);
-        let failure = Failure { category, message: "it broke".into(), code: None };
+        let failure = Failure { category, message: message.to_owned().into(), code: None };
         self.tally.observe(&Event::Error { call, at: Duration::from_millis(took), failure });
         self
     }

@@ -6,13 +6,24 @@
 
 mod aborted;
 mod accounting;
+mod breaking_point;
+mod capacity;
 mod crash;
+mod crossed;
+mod drift;
 mod errors;
 mod frames;
+mod head_of_line;
 mod lazy_init;
+mod leak;
+mod populations;
+mod race;
+mod reconnect;
+mod recovery;
 mod revision;
 mod shutdown;
 mod silence;
+mod validity;
 
 use crate::{
     report::{Finding, RunInfo, Severity},
@@ -29,18 +40,35 @@ pub type Analysis = fn(&Tally, &RunInfo) -> Vec<Finding>;
 pub static ANALYSES: &[(&str, Analysis)] = &[
     ("silence", silence::judge),
     ("crash", crash::judge),
+    ("crossed", crossed::judge),
     ("frames", frames::judge),
+    ("race", race::judge),
+    ("reconnect", reconnect::judge),
+    ("leak", leak::judge),
+    ("drift", drift::judge),
+    ("capacity", capacity::judge),
+    ("breaking_point", breaking_point::judge),
+    ("recovery", recovery::judge),
+    ("head_of_line", head_of_line::judge),
     ("lazy_init", lazy_init::judge),
+    ("populations", populations::judge),
     ("errors", errors::judge),
     ("aborted", aborted::judge),
     ("revision", revision::judge),
     ("shutdown", shutdown::judge),
+    ("validity", validity::judge),
     ("accounting", accounting::judge),
 ];
 
 /// Findings after which the run cannot be judged.
-pub const INVALIDATING: &[&str] =
-    &[accounting::OPEN, accounting::NOTHING_MEASURED, errors::ARGUMENTS_REFUSED];
+pub const INVALIDATING: &[&str] = &[
+    accounting::OPEN,
+    accounting::NOTHING_MEASURED,
+    errors::ARGUMENTS_REFUSED,
+    validity::LOAD_NOT_OFFERED,
+    head_of_line::UNCLEAR,
+    capacity::CAPACITY_UNCERTAIN,
+];
 
 /// Runs all analyses; the gravest findings come first.
 pub fn judge(tally: &Tally, info: &RunInfo) -> Vec<Finding> {

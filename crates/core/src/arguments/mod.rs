@@ -26,7 +26,7 @@ mod template;
 mod tests;
 mod turn;
 
-pub use self::nonce::{Nonce, Sighting};
+pub use self::nonce::{CROSSED, NOT_ECHOED, Nonce, Sighting};
 pub use self::placeholder::PLACEHOLDERS;
 pub use self::recipe::Recipe;
 pub use self::rows::{FileKind, MOST_ROWS, MOST_TEXT, Rows, RowsError};

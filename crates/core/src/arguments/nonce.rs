@@ -6,6 +6,11 @@ use memchr::memmem;
 
 use crate::seed::Seed;
 
+/// How the failure of a call begins whose reply carries the nonce of another.
+pub const CROSSED: &str = "the reply belongs to another request";
+/// How the failure of a call begins whose reply carries no nonce at all.
+pub const NOT_ECHOED: &str = "the reply does not show to which request it belongs";
+
 /// What all nonces begin with. Letters only, so that a nonce may stand where a name must.
 const PREFIX: &[u8] = b"mlt";
 /// Characters after the prefix, of five bits each. All nonces are of one length, so that none is the

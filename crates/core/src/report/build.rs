@@ -15,7 +15,7 @@ use crate::{
     event::note,
     histogram,
     outcome::ErrorCategory,
-    scenario::Scenario,
+    scenario::{Scenario, ScenarioKind},
     tally::{Counts, Segment, Tally, ToolTally},
     thresholds::{Measured, ThresholdViolation, Thresholds},
 };
@@ -160,6 +160,10 @@ fn steps(tally: &Tally) -> Vec<StepStats> {
 
 /// The limits on all calls, then those on single tools.
 fn violations(limits: &Thresholds, report: &Report, tally: &Tally) -> Vec<ThresholdViolation> {
+    if matches!(report.scenario_kind, ScenarioKind::Capacity(_)) {
+        // A search goes beyond the limits on purpose; each of its trials was judged by itself.
+        return Vec::new();
+    }
     let mut violations = limits.evaluate(&measured(report));
     let seconds = tally.total().load_time().as_secs_f64();
     for limits in &limits.tool {

@@ -15,7 +15,8 @@ mod phrases;
 mod segments;
 pub mod summary;
 pub mod terminal;
-mod validity;
+mod trial;
+pub(crate) mod validity;
 mod wrap;
 
 #[cfg(test)]
@@ -31,6 +32,7 @@ pub use model::{
     ErrorStats, Finding, LatencyStats, ProcessStats, Report, SegmentStats, ServerInfo, Severity,
     StepStats, ThroughputStats, ToolStats, Validity, Verdict, Window,
 };
+pub use trial::judge_trial;
 
 /// Tells a report as bytes.
 pub trait Renderer: Sync {

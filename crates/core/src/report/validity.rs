@@ -22,7 +22,7 @@ const LATE: Duration = Duration::from_millis(10);
 const OFFERED: f64 = 0.99;
 
 /// Judges the generator.
-pub(super) fn validity(scenario: &Scenario, tally: &Tally, total: &Segment) -> Validity {
+pub(crate) fn validity(scenario: &Scenario, tally: &Tally, total: &Segment) -> Validity {
     let lag = LatencyStats::from_histogram(tally.generator.lag());
     let sent = total.counts.issued - total.counts.dropped.min(total.counts.issued);
     let asked = asked(scenario);

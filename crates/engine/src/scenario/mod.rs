@@ -2,9 +2,11 @@
 //! settings as a variant of `ScenarioKind` in core. It then appears in configurations,
 //! `run --scenario`, `list-scenarios` and `--explain`.
 
+mod capacity;
 mod cold_start;
 mod deadlock_probe;
 mod pattern;
+mod race_check;
 mod ramp;
 mod reconnect;
 mod slow_mix;
@@ -53,8 +55,10 @@ pub static SCENARIOS: &[Entry] = &[
     soak::ENTRY,
     pattern::ENTRY,
     deadlock_probe::ENTRY,
+    race_check::ENTRY,
     slow_mix::ENTRY,
     reconnect::ENTRY,
+    capacity::ENTRY,
 ];
 
 /// The scenario with this name.

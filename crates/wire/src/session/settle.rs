@@ -3,7 +3,7 @@
 use std::{borrow::Cow, time::Duration};
 
 use mcp_loadtest_core::{
-    arguments::{Nonce, Sighting},
+    arguments::{CROSSED, NOT_ECHOED, Nonce, Sighting},
     display::visible_bytes,
     event::{Call, Event, Failure, note},
     jsonrpc::{self, Body, Defect, Id, Message, ResultKind},
@@ -210,12 +210,12 @@ fn failure_of(body: &Body<'_>, defects: &[Defect], overdue: Overdue) -> Option<F
 
 /// A good reply with the contents of another is worse than an error: nobody notices it.
 fn not_ours(nonce: Nonce, result: &[u8]) -> Option<Failure<'static>> {
-    let what = match nonce.look(result) {
+    let message = match nonce.look(result) {
         Sighting::Own => return None,
-        Sighting::Other(other) => format!("it carries nonce {other} of another call, not {nonce}"),
-        Sighting::Nothing => format!("nonce {nonce} is missing"),
+        Sighting::Other(other) => format!("{CROSSED}: it carries nonce {other}, not {nonce}"),
+        Sighting::Nothing => format!("{NOT_ECHOED}: nonce {nonce} is missing"),
     };
-    let message = format!("the reply does not belong to its request: {what}").into();
+    let message = message.into();
     Some(Failure { category: ErrorCategory::Malformed, message, code: None })
 }
 
@@ -256,15 +256,7 @@ mod tests {
         let text = |nonce: &Nonce| format!(r#"{{"content":[{{"text":"{{\"t\":\"{nonce}\"}}"}}]}}"#);
         assert_eq!(not_ours(own, text(&own).as_bytes()), None);
         let told = |result: &str| not_ours(own, result.as_bytes()).unwrap().message.into_owned();
-        assert_eq!(
-            told(&text(&other)),
-            format!(
-                "the reply does not belong to its request: it carries nonce {other} of another call, not {own}"
-            )
-        );
-        assert_eq!(
-            told("{}"),
-            format!("the reply does not belong to its request: nonce {own} is missing")
-        );
+        assert_eq!(told(&text(&other)), format!("{CROSSED}: it carries nonce {other}, not {own}"));
+        assert_eq!(told("{}"), format!("{NOT_ECHOED}: nonce {own} is missing"));
     }
 }

@@ -1,0 +1,67 @@
+//! Latency that grows over a soak.
+
+use super::finding;
+use crate::{
+    histogram::Buckets,
+    report::{Finding, RunInfo, Severity},
+    scenario::ScenarioKind,
+    stats::{
+        drift::{DriftVerdict, judge_drift},
+        envelope::default_warmup,
+    },
+    tally::Tally,
+};
+
+/// Calls get slower and slower.
+pub(crate) const LATENCY_DRIFT: &str = "latency_drift";
+
+pub(super) fn judge(tally: &Tally, info: &RunInfo) -> Vec<Finding> {
+    let ScenarioKind::Soak(soak) = &info.scenario.kind else { return Vec::new() };
+    let warmup = default_warmup(soak.duration).as_secs_f64();
+    let begin = tally.segments.iter().filter_map(|segment| segment.first_start).min();
+    let begin = begin.unwrap_or_default().as_secs_f64();
+    let seconds = tally.timeline.distributions();
+    let series = seconds.iter().enumerate().filter_map(|(second, times)| {
+        let at = second as f64 - begin;
+        (at >= warmup).then(|| Some((at, mean_ms(times)?)))?
+    });
+    let drift =
+        judge_drift(&series.collect::<Vec<_>>(), soak.duration, soak.latency_drift_ms_per_sec);
+    let Some(fit) = drift.fit.filter(|_| drift.verdict == DriftVerdict::Drifting) else {
+        return Vec::new();
+    };
+    let message = format!(
+        "calls get slower by {:.3} ms every second: from {:.1} ms to {:.1} ms over the run; the limit is {} ms a second",
+        fit.slope,
+        fit.start,
+        fit.start + fit.predicted,
+        soak.latency_drift_ms_per_sec
+    );
+    vec![finding(LATENCY_DRIFT, Severity::Critical, message)]
+}
+
+fn mean_ms(times: &Buckets) -> Option<f64> {
+    let count = times.count();
+    let sum: f64 = times.0.iter().map(|(value, count)| *value as f64 * *count as f64).sum();
+    (count > 0).then(|| sum / count as f64 / 1e6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{Run, info};
+    use super::*;
+    use crate::scenario::Scenario;
+    use std::time::Duration;
+
+    fn soak(latency: fn(u64) -> u64) -> Vec<Finding> {
+        let run = (0..1_000).fold(Run::default(), |run, n| run.ok(n * 100, latency(n)));
+        judge(&run.tally, &info(Scenario::soak().duration(Duration::from_secs(100))))
+    }
+
+    #[test]
+    fn calls_that_get_slower_are_told_and_steady_ones_are_not() {
+        assert_eq!(soak(|n| 10 + n / 10)[0].id, LATENCY_DRIFT);
+        assert_eq!(soak(|n| 10 + n % 7), []);
+        assert_eq!(soak(|n| 110 - n / 10), []);
+    }
+}

@@ -1,0 +1,107 @@
+//! Memory and open files that only grow.
+
+use std::time::Duration;
+
+use super::finding;
+use crate::{
+    report::{Finding, RunInfo, Severity},
+    scenario::ScenarioKind,
+    stats::{
+        envelope::default_warmup,
+        leak::{Growth, GrowthVerdict, judge_growth, per_unit},
+    },
+    tally::Tally,
+    thresholds::NO_LIMIT,
+};
+
+/// The memory of the server grows and does not stop.
+pub(crate) const LEAK_DETECTED: &str = "leak_detected";
+/// Whether it does cannot be told.
+pub(crate) const LEAK_INDETERMINATE: &str = "leak_indeterminate";
+/// The open files of the server grow and do not stop.
+pub(crate) const DESCRIPTOR_LEAK: &str = "descriptor_leak";
+
+/// The growth over a run that is allowed where no limit is set, in MB.
+const MEMORY_LIMIT: f64 = 10.0;
+/// The same for open files.
+const FILES_LIMIT: f64 = 20.0;
+
+pub(super) fn judge(tally: &Tally, info: &RunInfo) -> Vec<Finding> {
+    let ScenarioKind::Soak(soak) = &info.scenario.kind else { return Vec::new() };
+    let limit = info.thresholds.memory_growth_mb;
+    let limit = if limit == NO_LIMIT { MEMORY_LIMIT } else { limit };
+    let series = |value: fn(&crate::event::ProcessSample) -> f64| -> Vec<(f64, f64)> {
+        tally.samples.iter().map(|sample| (sample.at.as_secs_f64(), value(sample))).collect()
+    };
+    let memory = judge_series(&series(|sample| sample.rss_mb), soak.duration, limit);
+    let files =
+        judge_series(&series(|sample| f64::from(sample.open_files)), soak.duration, FILES_LIMIT);
+    let calls = tally.counts().ended();
+    told_of_memory(&memory, calls).into_iter().chain(told_of_files(&files)).collect()
+}
+
+fn judge_series(samples: &[(f64, f64)], duration: Duration, limit: f64) -> Growth {
+    // Samples count from the start of the run; the load began with the first of them.
+    let begin = samples.first().map_or(0.0, |(at, _)| *at);
+    let samples: Vec<_> = samples.iter().map(|(at, value)| (at - begin, *value)).collect();
+    judge_growth(&samples, duration, default_warmup(duration), limit)
+}
+
+fn told_of_memory(growth: &Growth, calls: u64) -> Option<Finding> {
+    let why = growth.explain("MB");
+    match growth.verdict {
+        GrowthVerdict::Clean => None,
+        GrowthVerdict::Leak => {
+            let message = format!("LEAK_DETECTED: the server's memory grows with the calls: {why}");
+            let mut found = finding(LEAK_DETECTED, Severity::Critical, message);
+            if let Some(each) = per_unit(growth, calls) {
+                found.evidence = vec![format!("{:.2} KB a call", each * 1024.0)];
+            }
+            found.hint = Some("look for what each call adds to and nothing removes from".into());
+            Some(found)
+        }
+        GrowthVerdict::Indeterminate => {
+            let message = format!("INDETERMINATE: whether memory leaks cannot be told: {why}");
+            let mut found = finding(LEAK_INDETERMINATE, Severity::Warning, message);
+            found.hint = Some("run it for longer, or look more often".into());
+            Some(found)
+        }
+    }
+}
+
+fn told_of_files(growth: &Growth) -> Option<Finding> {
+    (growth.verdict == GrowthVerdict::Leak).then(|| {
+        let message = format!("the server's open files only grow: {}", growth.explain("files"));
+        finding(DESCRIPTOR_LEAK, Severity::Critical, message)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{Run, info};
+    use super::*;
+    use crate::{
+        event::{Event, ProcessSample},
+        scenario::Scenario,
+    };
+
+    fn soak(memory: fn(u64) -> f64) -> Vec<Finding> {
+        let mut run = Run::default().oks(5_000);
+        for second in 0..120 {
+            let at = Duration::from_secs(second);
+            let rss_mb = memory(second);
+            let sample = ProcessSample { at, rss_mb, cpu_pct: 1.0, threads: 1, open_files: 9 };
+            run.tally.observe(&Event::Process(sample));
+        }
+        judge(&run.tally, &info(Scenario::soak().duration(Duration::from_secs(120))))
+    }
+
+    #[test]
+    fn memory_that_only_grows_is_a_leak_and_what_fills_and_stays_is_not() {
+        let found = soak(|second| 50.0 + second as f64 * 0.5);
+        assert_eq!(found[0].id, LEAK_DETECTED);
+        assert!(found[0].evidence[0].ends_with("KB a call"));
+        assert_eq!(soak(|second| 50.0 + (second.min(20)) as f64 * 3.0), []);
+        assert_eq!(soak(|second| 50.0 + (second % 10) as f64 * 5.0), []);
+    }
+}

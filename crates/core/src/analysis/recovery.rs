@@ -1,0 +1,94 @@
+//! How a server comes back from a burst.
+
+use std::time::Duration;
+
+use super::finding;
+use crate::{
+    histogram,
+    report::{Finding, RunInfo, Severity},
+    scenario::ScenarioKind,
+    tally::{Segment, Tally},
+    units::format_latency,
+};
+
+/// The latency after the burst is not what it was before.
+pub(crate) const NO_RECOVERY: &str = "no_recovery";
+/// Calls fail in or after the burst that did not before.
+pub(crate) const BURST_ERRORS: &str = "burst_errors";
+
+/// How many times the median before, the one at the end of the run may be …
+const SLOWER: u32 = 2;
+/// … and how much more, so that noise is no news.
+const NOTICEABLE: Duration = Duration::from_millis(10);
+/// How many times the share of failed calls before, that of the burst may be.
+const MORE_ERRORS: f64 = 0.01;
+/// The last part of the cool-down, in seconds: what has not recovered by then will not.
+const END: usize = 5;
+
+pub(super) fn judge(tally: &Tally, info: &RunInfo) -> Vec<Finding> {
+    let ScenarioKind::Spike(_) = &info.scenario.kind else { return Vec::new() };
+    let [_, before, burst, after] = &tally.segments[..] else { return Vec::new() };
+    let errors = failed_more(before, burst, after);
+    slower_at_the_end(tally, before).into_iter().chain(errors).collect()
+}
+
+fn slower_at_the_end(tally: &Tally, before: &Segment) -> Option<Finding> {
+    let usual = histogram::quantile(&before.response(), 0.5)?;
+    let seconds = tally.timeline.distributions();
+    let mut end = histogram::Buckets::default();
+    // The very last second may hold the stragglers alone.
+    seconds.iter().rev().skip(1).take(END).for_each(|second| end.merge(second));
+    let now = end.quantile(0.5)?;
+    if now < usual * SLOWER || now < usual + NOTICEABLE {
+        return None;
+    }
+    let message = format!(
+        "the server has not recovered from the burst: the median was {} before it and is {} at the end",
+        format_latency(usual),
+        format_latency(now)
+    );
+    Some(finding(NO_RECOVERY, Severity::Warning, message))
+}
+
+fn failed_more(before: &Segment, burst: &Segment, after: &Segment) -> Option<Finding> {
+    let share = |segment: &Segment| segment.counts.error_rate().unwrap_or(0.0);
+    let worst = share(burst).max(share(after));
+    if worst < share(before) + MORE_ERRORS {
+        return None;
+    }
+    let message = format!(
+        "the burst makes calls fail: {:.1}% before it, {:.1}% in it, {:.1}% after it",
+        share(before) * 100.0,
+        share(burst) * 100.0,
+        share(after) * 100.0
+    );
+    Some(finding(BURST_ERRORS, Severity::Warning, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{Run, info};
+    use super::*;
+    use crate::scenario::Scenario;
+
+    /// Thirty seconds; the burst is in the middle third.
+    fn spike(at_the_end: u64) -> Tally {
+        (0..300)
+            .fold(Run::default(), |run, n| {
+                let (segment, took) = match n {
+                    0..100 => (1, 5),
+                    100..200 => (2, 300),
+                    _ => (3, at_the_end),
+                };
+                run.ok_in(segment, n * 100, took)
+            })
+            .tally
+    }
+
+    #[test]
+    fn a_server_that_stays_slow_is_told_and_one_that_recovers_is_not() {
+        let info = info(Scenario::spike());
+        assert_eq!(judge(&spike(200), &info)[0].id, NO_RECOVERY);
+        assert_eq!(judge(&spike(6), &info), []);
+    }
+}
