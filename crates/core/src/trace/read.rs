@@ -53,6 +53,7 @@ struct Line<'a> {
     diagnosis: Option<Diagnosis>,
     evidence: Option<String>,
     rss_mb: Option<f64>,
+    pss_mb: Option<f64>,
     cpu_pct: Option<f64>,
     #[serde(default)]
     threads: u32,
@@ -99,6 +100,7 @@ pub fn read_line(line: &str) -> Result<Event<'static>, TraceError> {
         "process_sample" => Event::Process(ProcessSample {
             at,
             rss_mb: line.need(line.rss_mb, "rss_mb")?,
+            pss_mb: line.pss_mb,
             cpu_pct: line.need(line.cpu_pct, "cpu_pct")?,
             threads: line.threads,
             open_files: line.open_files,
@@ -182,7 +184,7 @@ mod tests {
                 },
                 Event::Hang { call: call(id, nanos), at },
                 Event::Deadlock { call: call(id, nanos), at, diagnosis: Diagnosis::Wedged, evidence: text.clone().into() },
-                Event::Process(ProcessSample { at, rss_mb: 1.5, cpu_pct: 2.25, threads: 3, open_files: 4 }),
+                Event::Process(ProcessSample { at, rss_mb: 1.5, pss_mb: Some(1.25), cpu_pct: 2.25, threads: 3, open_files: 4 }),
                 Event::Scenario { at, name: "step".into(), detail: text.into(), took: Some(Duration::from_nanos(took)) },
             ];
             for event in events {
