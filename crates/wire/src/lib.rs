@@ -11,4 +11,4 @@ pub mod sink;
 mod slots;
 mod transport;
 
-pub use transport::MESSAGE_LIMIT;
+pub use transport::{CaCertError, MESSAGE_LIMIT, Trust};

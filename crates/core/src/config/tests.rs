@@ -113,16 +113,6 @@ fn what_is_not_built_yet_is_refused_by_name_and_line() {
             "bench.toml:10: `[scenario] type`: scenario `spike` is not built yet; this version runs cold_start, sustained, deadlock_probe",
         ),
         (
-            "\"stdio\"",
-            "\"sse\"",
-            "bench.toml:6: `[server] transport`: transport `sse` is not built yet; this version speaks stdio, http",
-        ),
-        (
-            "\"stdio\"",
-            "\"ws\"",
-            "bench.toml:6: `[server] transport`: transport `ws` is not built yet; this version speaks stdio, http",
-        ),
-        (
             "\"terminal\"",
             "\"html\"",
             "bench.toml:36: `[output] formats[2]`: format `html` is not built yet; this version writes markdown, json, terminal",
@@ -212,13 +202,38 @@ const WRONG: &[(&str, &str, &str)] = &[
         "`name`",
     ),
     (
-        "[server]\ncommand = 'x'\nurl = 'http://h'\n[scenario]\ntype = 'sustained'",
-        "b:3: `[server] url`: a server has only one of",
+        "[server]\ncommand = 'x'\nname = 'y'\n[scenario]\ntype = 'sustained'",
+        "b:3: `[server] name`: a server that is taken by `name` has neither",
         "",
     ),
     (
-        "[server]\ncommand = 'x'\nname = 'y'\n[scenario]\ntype = 'sustained'",
-        "b:3: `[server] name`: a server has only one of",
+        "[server]\ncommand = 'x'\nurl = 'http://h'\ntransport = 'stdio'\n[scenario]\ntype = 'sustained'",
+        "b:4: `[server] transport`: `stdio` needs no `url`",
+        "",
+    ),
+    (
+        "[server]\ncommand = 'x'\nurl = 'http://h'\npid = 1\n[scenario]\ntype = 'sustained'",
+        "b:4: `[server] pid`: a server that is started is known",
+        "",
+    ),
+    (
+        "[server]\ncommand = 'x'\nca_cert = 'ca.pem'\n[scenario]\ntype = 'sustained'",
+        "b:3: `[server] ca_cert`: pipes are not encrypted",
+        "",
+    ),
+    (
+        "[server]\nurl = 'http://h'\ntransport = 'ws'\n[scenario]\ntype = 'sustained'",
+        "b:2: `[server] url`: `http://h` is not a WebSocket address",
+        "ws://127.0.0.1",
+    ),
+    (
+        "[server]\nurl = 'http://h'\ntransport = 'sse'\nprotocol = '2026-07-28'\n[scenario]\ntype = 'sustained'",
+        "b:4: `[server] protocol`: 2026-07-28 is not spoken over `sse`",
+        "auto",
+    ),
+    (
+        "[server]\ncommand = 'x'\ntransport = 'sse'\n[scenario]\ntype = 'sustained'",
+        "b:3: `[server] transport`: `sse` needs a `url`",
         "",
     ),
     (
@@ -233,7 +248,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     ),
     (
         "[server]\ncommand = 'x'\nheaders.A = 'b'\n[scenario]\ntype = 'sustained'",
-        "b:3: `[server] headers`: a server that is started",
+        "b:3: `[server] headers`: pipes carry no headers",
         "",
     ),
     (

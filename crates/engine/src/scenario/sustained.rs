@@ -244,7 +244,7 @@ async fn crew_member(context: &Rc<Context>, mut orders: Orders) {
         () = context.recorder.keep_flushing() => {}
     }
     // An HTTP session is shared with threads that may not be done; whoever opened it ends it.
-    if matches!(context.blueprint.server.transport, Transport::Stdio) {
+    if !context.blueprint.server.transport.can_be_shared() {
         for (lane, _) in &lanes {
             lane.close().await;
         }
