@@ -13,7 +13,7 @@ use super::{Break, Inner};
 use crate::process::{Ended, ExitInfo, Lease, Running, StopReport, StopStep};
 
 /// How long after the loss of a connection its server may take to end.
-const EXIT_PATIENCE: Duration = Duration::from_secs(1);
+const EXIT_PATIENCE: Duration = Duration::from_millis(500);
 const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Who answers at an address. Over pipes the link itself knows.

@@ -179,7 +179,10 @@ impl Conversation {
             let goodbye = CloseFrame { code: CloseCode::Size, reason: "".into() };
             let _ = timeout(GOODBYE, self.socket.close(Some(goodbye))).await;
         }
-        let cause = inner.why_lost(cause(end, limit)).await;
+        // Whoever says goodbye is alive; whoever just hangs up may be dead.
+        let polite = matches!(end, End::Goodbye(_));
+        let seen = cause(end, limit);
+        let cause = if polite { seen } else { inner.why_lost(seen).await };
         inner.break_off(cause);
     }
 
