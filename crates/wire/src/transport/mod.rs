@@ -96,7 +96,7 @@ impl Link {
                 }
             }
             Self::Sse(sse) => sse.send(inner, None, frame),
-            Self::WebSocket(ws) => ws.send(frame),
+            Self::WebSocket(ws) => ws.send_unasked(inner, frame),
         }
     }
 

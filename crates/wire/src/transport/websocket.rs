@@ -53,6 +53,8 @@ use crate::session::{Break, Inner, OpenError};
 const SUBPROTOCOL: &str = "mcp";
 /// Messages taken in a row before other tasks of the thread have their turn.
 const MOST_IN_A_ROW: usize = 64;
+/// Answers that may wait for the server to read them.
+const MOST_UNREAD: usize = 10_000;
 /// How long the goodbye may take.
 const GOODBYE: Duration = Duration::from_millis(500);
 /// What the socket is called in errors.
@@ -83,6 +85,11 @@ struct Outbox {
 }
 
 impl Outbox {
+    fn close(&mut self) {
+        self.closed = true;
+        self.wake();
+    }
+
     fn wake(&mut self) {
         if let Some(waker) = self.waker.take() {
             waker.wake();
@@ -133,13 +140,22 @@ impl WsLink {
         }
     }
 
+    /// Puts a frame on its way that is no call. Calls in flight are limited by whoever makes them;
+    /// answers only by the server, which might ask for ever and read nothing.
+    pub(crate) fn send_unasked(&self, inner: &Inner, frame: Vec<u8>) {
+        let waiting = self.outbox.borrow().frames.len();
+        if waiting <= inner.slots.borrow().in_flight() + MOST_UNREAD {
+            return self.send(frame);
+        }
+        let message = format!("the server has left {waiting} messages unread").into();
+        let category = ErrorCategory::Disconnected;
+        inner.break_off(Break { category, code: None, message });
+    }
+
     /// Says goodbye, and waits a moment for the answer.
     pub(crate) async fn close(&self) {
         self.closing.set(true);
-        let mut outbox = self.outbox.borrow_mut();
-        outbox.closed = true;
-        outbox.wake();
-        drop(outbox);
+        self.outbox.borrow_mut().close();
         let mut task = self.task.take();
         let _ = timeout(GOODBYE, task.join_next()).await;
     }

@@ -4,14 +4,10 @@ use std::time::Duration;
 
 use mcp_loadtest_core::seed::Seed;
 use mcp_loadtest_wire::session::{Address, Target};
-use tokio::{
-    io::AsyncWriteExt as _,
-    net::{TcpListener, TcpStream},
-    task::spawn_local,
-};
+use tokio::{io::AsyncWriteExt as _, net::TcpStream, task::spawn_local};
 
 use super::{
-    support::{bounded, call, open, options, read_head},
+    support::{bind, bounded, call, open, options, read_head},
     websocket::upgrade,
 };
 
@@ -26,8 +22,7 @@ const BEGINNINGS: &[&str] = &[
 ];
 
 async fn listen(noise: impl Fn(TcpStream, u64) + 'static) -> std::net::SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
+    let (listener, address) = bind().await;
     spawn_local(async move {
         let mut number = 0;
         while let Ok((socket, _)) = listener.accept().await {

@@ -9,14 +9,9 @@ use std::{
 use mcp_loadtest_core::{event::note, hint::Hint as _, outcome::ErrorCategory};
 use mcp_loadtest_wire::session::{Address, OpenError, Target};
 use serde_json::{Value, json};
-use tokio::{
-    io::AsyncReadExt as _,
-    net::{TcpListener, TcpStream},
-    sync::mpsc,
-    task::spawn_local,
-};
+use tokio::{io::AsyncReadExt as _, net::TcpStream, sync::mpsc, task::spawn_local};
 
-use super::support::{answer, bounded, call, failed, header, open, options, read_head, say};
+use super::support::{answer, bind, bounded, call, failed, header, open, options, read_head, say};
 
 const OPENED: &str =
     "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
@@ -74,8 +69,8 @@ async fn script<F>(on_post: OnPost, script: impl Fn(Stage) -> F + 'static) -> Sc
 where
     F: Future<Output = Option<()>> + 'static,
 {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/sse", listener.local_addr().unwrap());
+    let (listener, address) = bind().await;
+    let url = format!("http://{address}/sse");
     let connections = Rc::new(Cell::new(0));
     let counted = connections.clone();
     spawn_local(async move {
@@ -92,8 +87,8 @@ where
                         script(Stage { stream: socket, said }).await;
                         return;
                     }
-                    let length = header(&head, "content-length").unwrap().parse().unwrap();
-                    let mut body = vec![0; length];
+                    let length = header(&head, "content-length").and_then(|it| it.parse().ok());
+                    let mut body = vec![0; length.expect("we say how long it is")];
                     if socket.read_exact(&mut body).await.is_err() {
                         return;
                     }

@@ -1,6 +1,6 @@
 //! A session with a scripted server, and what it told.
 
-use std::{cell::RefCell, rc::Rc, time::Duration};
+use std::{cell::RefCell, net::SocketAddr, rc::Rc, time::Duration};
 
 use mcp_loadtest_core::{
     event::{Event, Phase},
@@ -15,7 +15,7 @@ use mcp_loadtest_wire::{
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpStream,
+    net::{TcpListener, TcpStream},
     task::LocalSet,
     time::timeout,
 };
@@ -77,6 +77,13 @@ pub(super) fn failed(reply: &Reply, category: ErrorCategory, words: &str) {
 /// Runs a test that must come to an end.
 pub(super) async fn bounded(test: impl Future<Output = ()>) {
     LocalSet::new().run_until(timeout(LIMIT, test)).await.expect("the test ends");
+}
+
+/// Listens on a port that the system chooses.
+pub(super) async fn bind() -> (TcpListener, SocketAddr) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let address = listener.local_addr().expect("it is bound");
+    (listener, address)
 }
 
 /// Reads the head of a request.

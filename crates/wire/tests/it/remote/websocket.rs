@@ -11,10 +11,7 @@ use mcp_loadtest_core::{
 };
 use mcp_loadtest_wire::session::{Address, OpenError, Session, Target, find_revision};
 use serde_json::{Value, json};
-use tokio::{
-    net::{TcpListener, TcpStream},
-    task::spawn_local,
-};
+use tokio::{net::TcpStream, task::spawn_local};
 use tokio_tungstenite::{
     WebSocketStream,
     tungstenite::{
@@ -24,7 +21,7 @@ use tokio_tungstenite::{
     },
 };
 
-use super::support::{answer, bounded, call, failed, header, open, options, read_head, say};
+use super::support::{answer, bind, bounded, call, failed, header, open, options, read_head, say};
 
 const KIB: usize = 1 << 10;
 
@@ -80,8 +77,8 @@ pub(super) async fn script<F>(script: impl Fn(TcpStream) -> F + 'static) -> Targ
 where
     F: Future<Output = Option<()>> + 'static,
 {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("ws://{}/ws", listener.local_addr().unwrap());
+    let (listener, address) = bind().await;
+    let url = format!("ws://{address}/ws");
     spawn_local(async move {
         while let Ok((socket, _)) = listener.accept().await {
             spawn_local(script(socket));
@@ -241,6 +238,26 @@ async fn a_reply_to_nobody_is_noted_and_binary_frames_are_read() {
         assert!(notes.of(note::ORPHAN_REPLY)[0].contains("id 99 never sent"));
         let defects = notes.of(note::FRAME_DEFECT).join("\n");
         assert!(defects.contains("binary_frame") && defects.contains("not JSON"), "{defects}");
+    })
+    .await;
+}
+
+/// Its questions are answered, and the answers pile up on our side.
+#[tokio::test]
+async fn a_server_that_asks_for_ever_and_reads_nothing_is_left() {
+    bounded(async {
+        let target = script(|socket| async move {
+            let mut socket = Socket::new(socket).await?;
+            socket.greet().await?;
+            let question = json!({"jsonrpc": "2.0", "id": "q".repeat(500), "method": "ping"});
+            let question = question.to_string();
+            while socket.0.feed(question.as_str().into()).await.is_ok() {}
+            Some(())
+        })
+        .await;
+        let session = open(&target, &options(KIB).0).await.unwrap();
+        failed(&call(&session).await, ErrorCategory::Disconnected, "messages unread");
+        session.close().await;
     })
     .await;
 }
