@@ -503,19 +503,41 @@ fn server() -> impl Strategy<Value = Server> {
             working_dir: dir.map(PathBuf::from),
             inherit_env: InheritEnv::from(inherit),
             ..Server::stdio(command).build()
-        });
-    let reached = ("https?://[a-z.]{1,9}(/[a-z%]{0,9})?", texts("[A-Za-z-]{1,9}")).prop_map(
-        |(url, headers)| Server {
-            transport: crate::server::Transport::Http { url: url.clone(), headers },
-            ..Server::http(url).build()
-        },
-    );
-    (prop_oneof![started, reached], protocol, duration(), duration()).prop_map(
-        |(server, protocol, startup_timeout, shutdown_timeout)| Server {
-            protocol,
-            startup_timeout,
-            shutdown_timeout,
-            ..server
+        })
+        .boxed();
+    let reached = (
+        "[a-z.]{1,9}(/[a-z%]{0,9})?",
+        texts("[A-Za-z-]{1,9}"),
+        prop::option::of(1_u32..),
+        prop::option::of("[^\0]+"),
+        0..6,
+    )
+        .prop_map(|(place, headers, pid, ca_cert, kind)| {
+            let server = match kind {
+                0 => Server::http(format!("http://{place}")),
+                1 => Server::http(format!("https://{place}")),
+                2 => Server::sse(format!("http://{place}")),
+                3 => Server::sse(format!("https://{place}")),
+                4 => Server::websocket(format!("ws://{place}")),
+                _ => Server::websocket(format!("wss://{place}")),
+            };
+            let mut server = server.build();
+            server.transport.headers_mut().unwrap().extend(headers);
+            (server.pid, server.ca_cert) = (pid, ca_cert.map(PathBuf::from));
+            server
+        })
+        .boxed();
+    // What is started and reached is both at once.
+    let both = (started.clone(), reached.clone()).prop_map(|(started, reached)| Server {
+        transport: reached.transport,
+        ca_cert: reached.ca_cert,
+        ..started
+    });
+    (prop_oneof![started, reached, both], protocol, duration(), duration()).prop_map(
+        |(server, protocol, startup_timeout, shutdown_timeout)| {
+            let sse = matches!(server.transport, crate::server::Transport::Sse { .. });
+            let protocol = if sse { ProtocolChoice::Auto } else { protocol };
+            Server { protocol, startup_timeout, shutdown_timeout, ..server }
         },
     )
 }

@@ -198,6 +198,13 @@ mod tests {
     }
 
     #[test]
+    fn lines_of_older_versions_are_read() {
+        let line = r#"{"ts":1.0,"kind":"process_sample","rss_mb":1.5,"cpu_pct":2.0}"#;
+        let Event::Process(sample) = read_line(line).unwrap() else { panic!() };
+        assert_eq!((sample.rss_mb, sample.pss_mb, sample.threads), (1.5, None, 0));
+    }
+
+    #[test]
     fn long_results_are_cut_but_the_line_stays_json() {
         let result = format!("{{\"text\":\"{}\"}}", "é".repeat(2_000));
         let mut line = Vec::new();
