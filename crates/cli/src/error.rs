@@ -11,7 +11,6 @@ use mcp_loadtest_core::{
     exit::Exit,
     hint::Hint,
 };
-use mcp_loadtest_wire::session::OpenError;
 use thiserror::Error;
 
 use crate::env::Env;
@@ -79,11 +78,7 @@ impl CliError {
     /// What the server said last, where that explains the error.
     fn server_said(&self) -> Option<&str> {
         match self {
-            Self::Run(RunError::Open(OpenError::Handshake { stderr, .. }))
-                if !stderr.trim().is_empty() =>
-            {
-                Some(stderr)
-            }
+            Self::Run(RunError::Open(error)) => error.stderr(),
             _ => None,
         }
     }

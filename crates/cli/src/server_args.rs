@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, builder::NonEmptyStringValueParser};
-use mcp_loadtest::{Server, Transport};
+use mcp_loadtest::Server;
 use mcp_loadtest_core::{
     clients::{self, NamedServer, Surroundings},
-    config::{Config, ServerConfig, ServerSource},
+    config::{Config, ServerConfig, ServerSource, TransportName},
     display::visible,
     server::{InheritEnv, ProtocolChoice},
     units::{Size, parse_duration},
@@ -19,14 +19,24 @@ use crate::{env::Env, error::CliError};
 #[command(next_help_heading = "Server")]
 pub(crate) struct ServerArgs {
     /// The command that starts the server, as one would type it: "python -m my_mcp".
-    #[arg(short, long, value_name = "COMMAND", value_parser = NonEmptyStringValueParser::new(), conflicts_with_all = ["url", "name"])]
+    #[arg(short, long, value_name = "COMMAND", value_parser = NonEmptyStringValueParser::new(), conflicts_with = "name")]
     pub(crate) server: Option<String>,
-    /// The address of a server that runs already (Streamable HTTP).
+    /// The address of the server. With --server, where it listens once it is started.
     #[arg(long, value_name = "URL", conflicts_with = "name")]
     pub(crate) url: Option<String>,
+    /// How messages travel: stdio, http (Streamable HTTP), sse (HTTP+SSE of 2024-11-05) or ws
+    /// [default: stdio, with --url http or ws, as the address begins].
+    #[arg(long, value_name = "TRANSPORT", value_parser = parse_transport)]
+    pub(crate) transport: Option<TransportName>,
     /// A header for every request to --url, like "Authorization: Bearer ...". Repeatable.
     #[arg(long = "header", value_name = "NAME: VALUE")]
     pub(crate) headers: Vec<String>,
+    /// A PEM file with certificates to trust, besides those of the system.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ca_cert: Option<PathBuf>,
+    /// The process that answers at --url: its memory and CPU are looked at; it is never signalled.
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) pid: Option<u32>,
     /// The server's name in the configuration file of an MCP client (.mcp.json, Claude Desktop,
     /// VS Code, Cursor, Codex and others).
     #[arg(long, value_name = "NAME")]
@@ -80,6 +90,16 @@ pub(crate) fn parse_some_time(text: &str) -> Result<std::time::Duration, String>
     }
 }
 
+fn parse_transport(text: &str) -> Result<TransportName, String> {
+    let known = TransportName::ALL.into_iter().find(|name| name.as_str() == text);
+    known.ok_or_else(|| {
+        format!(
+            "there is no `{text}`; use {}",
+            TransportName::ALL.map(TransportName::as_str).join(", ")
+        )
+    })
+}
+
 fn parse_protocol(text: &str) -> Result<ProtocolChoice, String> {
     use mcp_loadtest_core::hint::Hint as _;
     text.parse::<ProtocolChoice>()
@@ -102,6 +122,9 @@ impl ServerArgs {
             config.args = words;
         }
         config.url = self.url.clone().or(config.url.take());
+        config.transport = self.transport.or(config.transport);
+        config.ca_cert = self.ca_cert.clone().or(config.ca_cert.take());
+        config.pid = self.pid.or(config.pid);
         config.name = self.name.clone().or(config.name.take());
         config.mcp_config = self.mcp_config.clone().or(config.mcp_config.take());
         for header in &self.headers {
@@ -125,13 +148,15 @@ impl ServerArgs {
 
     /// The server that the configuration and the flags describe.
     pub(crate) fn resolve(&self, config: &Config, env: &mut Env) -> Result<Server, CliError> {
-        match config.server.source()? {
-            ServerSource::Here(server) => Ok(server),
+        let mut server = match config.server.source()? {
+            ServerSource::Here(server) => server,
             ServerSource::Client { file, name } => {
                 let server = self.take_from_client(file.as_deref(), &name, env)?;
-                Ok(config.server.lay_over(server)?)
+                config.server.lay_over(server)?
             }
-        }
+        };
+        server.ca_cert = server.ca_cert.map(|file| env.path(&file));
+        Ok(server)
     }
 
     fn take_from_client(
@@ -164,18 +189,7 @@ impl ServerArgs {
             talk.push_str(&format!("warning: {}\n", visible(&warning.to_string(), 300)));
         }
         env.err(&talk);
-        refuse_unbuilt(&resolved.server)?;
         Ok(resolved.server)
-    }
-}
-
-fn refuse_unbuilt(server: &Server) -> Result<(), CliError> {
-    match server.transport {
-        Transport::Sse { .. } | Transport::WebSocket { .. } => Err(CliError::usage(
-            format!("transport `{}` is not built yet", server.transport.name()),
-            "this version speaks stdio and Streamable HTTP",
-        )),
-        _ => Ok(()),
     }
 }
 

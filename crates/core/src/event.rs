@@ -96,8 +96,11 @@ pub struct ProcessSample {
     #[serde(with = "as_secs")]
     #[schemars(with = "f64")]
     pub at: Duration,
-    /// Resident memory of the whole tree.
+    /// Resident memory of the whole tree; what processes share is counted for each.
     pub rss_mb: f64,
+    /// The same with what is shared divided among its users, where the system tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pss_mb: Option<f64>,
     /// CPU since the sample before, 100 = one core.
     pub cpu_pct: f64,
     /// Threads of the whole tree.

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::{Size, as_text};
 
-pub use builder::{Reached, ServerBuilder, Started};
+pub use builder::{IsReached, IsStarted, Reached, ServerBuilder, Started, StartedAndReached};
 pub use choices::{InheritEnv, ProtocolChoice};
 
 /// How long a server may take to answer `initialize`. Real servers that are fetched by `npx` or
@@ -24,11 +24,18 @@ pub const STARTUP_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a server may take to end by itself before it is killed.
 pub const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// One MCP server. Made by [`Server::stdio`] or [`Server::http`], or read from a configuration.
+/// One MCP server. Made by [`Server::stdio`], [`Server::http`], [`Server::sse`] or
+/// [`Server::websocket`], or read from a configuration.
+///
+/// | `command` | `transport` | what is meant                                               |
+/// |-----------|-------------|-------------------------------------------------------------|
+/// | set       | `Stdio`     | we start it and talk over its pipes                         |
+/// | empty     | any other   | it runs already; `pid` may say which process it is          |
+/// | set       | any other   | we start it, and talk to it at the address once it listens  |
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Server {
-    /// The program to start; empty when the server is reached by address.
+    /// The program to start; empty when the server runs already.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub command: String,
     /// The arguments of the program.
@@ -57,6 +64,24 @@ pub struct Server {
     /// Which of our own environment variables the program sees.
     #[serde(default)]
     pub inherit_env: InheritEnv,
+    /// The process that answers at the address: it is looked at, never signalled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u32>,
+    /// A PEM file with further certificates to trust, besides those of the system.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ca_cert: Option<PathBuf>,
+}
+
+impl Server {
+    /// Whether we start it.
+    pub fn is_started(&self) -> bool {
+        self.transport == Transport::Stdio || !self.command.is_empty()
+    }
+
+    /// Whether it is known which process it is, so that its memory can be seen.
+    pub fn has_known_process(&self) -> bool {
+        self.is_started() || self.pid.is_some()
+    }
 }
 
 fn startup_timeout() -> Duration {
@@ -88,7 +113,7 @@ pub enum Transport {
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         headers: BTreeMap<String, String>,
     },
-    /// The HTTP+SSE transport of 2024-11-05. Not built yet.
+    /// The HTTP+SSE transport of 2024-11-05: one event stream, and an address for what we say.
     Sse {
         /// The address of the event stream.
         url: String,
@@ -96,24 +121,18 @@ pub enum Transport {
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         headers: BTreeMap<String, String>,
     },
-    /// WebSocket frames. Not built yet.
+    /// One JSON message per WebSocket text frame.
     #[serde(rename = "ws")]
     WebSocket {
         /// The address of the socket.
         url: String,
+        /// Headers sent with the request that opens it.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        headers: BTreeMap<String, String>,
     },
 }
 
 impl Transport {
-    /// Whether several threads may use one session: over Streamable HTTP every request has a
-    /// connection of its own, while a stream belongs to the thread that reads it.
-    pub const fn can_be_shared(&self) -> bool {
-        matches!(self, Self::Http { .. })
-    }
-
-    /// The words of the transports that this version cannot speak yet.
-    pub const PLANNED: &[&str] = &["sse", "ws"];
-
     /// The word used in configurations and reports.
     pub const fn name(&self) -> &'static str {
         match self {
@@ -124,12 +143,40 @@ impl Transport {
         }
     }
 
-    /// The address, unless we start the server ourselves.
+    /// The address, unless messages travel over pipes.
     pub fn url(&self) -> Option<&str> {
         match self {
             Self::Stdio => None,
-            Self::Http { url, .. } | Self::Sse { url, .. } | Self::WebSocket { url } => Some(url),
+            Self::Http { url, .. } | Self::Sse { url, .. } | Self::WebSocket { url, .. } => {
+                Some(url)
+            }
         }
+    }
+
+    /// The headers that go with requests; pipes have none.
+    pub fn headers(&self) -> Option<&BTreeMap<String, String>> {
+        match self {
+            Self::Stdio => None,
+            Self::Http { headers, .. }
+            | Self::Sse { headers, .. }
+            | Self::WebSocket { headers, .. } => Some(headers),
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn headers_mut(&mut self) -> Option<&mut BTreeMap<String, String>> {
+        match self {
+            Self::Stdio => None,
+            Self::Http { headers, .. }
+            | Self::Sse { headers, .. }
+            | Self::WebSocket { headers, .. } => Some(headers),
+        }
+    }
+
+    /// Whether threads may share a session. Over Streamable HTTP each call has a connection of its
+    /// own; pipes, event streams and sockets belong to one thread.
+    pub const fn can_be_shared(&self) -> bool {
+        matches!(self, Self::Http { .. })
     }
 }
 
@@ -137,11 +184,16 @@ impl Transport {
 /// and query. Arguments are shown.
 impl fmt::Display for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(url) = self.transport.url() {
-            return f.write_str(&public_url(url));
+        let url = self.transport.url().map(public_url);
+        if self.is_started() {
+            f.write_str(&shell_word(&self.command))?;
+            self.args.iter().try_for_each(|arg| write!(f, " {}", shell_word(arg)))?;
         }
-        f.write_str(&shell_word(&self.command))?;
-        self.args.iter().try_for_each(|arg| write!(f, " {}", shell_word(arg)))
+        match url {
+            Some(url) if self.is_started() => write!(f, " at {url}"),
+            Some(url) => f.write_str(&url),
+            None => Ok(()),
+        }
     }
 }
 
@@ -191,6 +243,10 @@ mod tests {
             json!({"type": "http", "url": "https://h/mcp", "headers": {"X": "1"}})
         );
         assert_eq!(serde_json::from_value::<Server>(json).unwrap(), server);
+        let server = Server::websocket("ws://h").header("X", "1").pid(7).ca_cert("ca.pem").build();
+        let json = serde_json::to_value(&server).unwrap();
+        assert_eq!(json["transport"]["type"], "ws");
+        assert_eq!(serde_json::from_value::<Server>(json).unwrap(), server);
         let short: Server =
             serde_json::from_value(json!({"command": "x", "transport": {"type": "stdio"}}))
                 .unwrap();
@@ -202,6 +258,8 @@ mod tests {
         let server =
             Server::http("https://me:secret@h:8080/mcp?key=secret").header("A", "secret").build();
         assert_eq!(server.to_string(), "https://h:8080/mcp?…");
+        let server = Server::sse("http://h/sse?key=secret").started_by("x").arg("-y").build();
+        assert_eq!(server.to_string(), "x -y at http://h/sse?…");
         let server = Server::stdio("my server").args(["", "it's", "-x"]).env("T", "secret").build();
         assert_eq!(server.to_string(), r"'my server' '' 'it'\''s' -x");
     }

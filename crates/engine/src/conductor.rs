@@ -107,9 +107,12 @@ async fn perform(context: Context) -> Result<Conducted, RunError> {
 
 /// From nothing to an open session whose calls are known.
 async fn set_up(mut context: Context) -> Result<(Stage, ServerInfo), RunError> {
+    // A server that is reached by address need not be started twice to be asked twice.
+    let held = context.blueprint.target.hold(&context.options(0)).await?;
     context.revision = revision(&context).await?;
     let context = Rc::new(context);
     let (session, hello) = context.open(0).await?;
+    drop(held);
     let listing = list_tools(&context, &session).await?;
     let server_info = server_info(&context.blueprint.server, &hello, &listing);
     context.note(SERVER_INFO, serde_json::to_string(&server_info).unwrap_or_default());

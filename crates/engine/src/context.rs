@@ -29,7 +29,7 @@ use crate::{
     trace_writer::TraceSender,
 };
 
-/// The process ids of the servers that run now.
+/// The process ids of the servers that run now, once for each session.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Pids(Arc<Mutex<Vec<u32>>>);
 
@@ -38,8 +38,12 @@ impl Pids {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(pid);
     }
 
+    /// Takes one away: sessions that share a server each have it in the list.
     pub(crate) fn remove(&self, pid: u32) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|known| *known != pid);
+        let mut pids = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(index) = pids.iter().position(|known| *known == pid) {
+            pids.swap_remove(index);
+        }
     }
 
     pub(crate) fn all(&self) -> Vec<u32> {

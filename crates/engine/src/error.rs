@@ -89,7 +89,12 @@ impl RunError {
     /// Whether nothing happened that anybody could want to look at.
     pub(crate) fn leaves_nothing(&self) -> bool {
         match self {
-            Self::Open(OpenError::Handshake { .. } | OpenError::Revision(_)) => false,
+            Self::Open(
+                OpenError::Handshake { .. }
+                | OpenError::Revision(_)
+                | OpenError::Ended { .. }
+                | OpenError::NotListening { .. },
+            ) => false,
             Self::Open(_) | Self::UnknownTool { .. } | Self::NoTool { .. } => true,
             Self::LimitOnUncalledTool { .. } => true,
             Self::Arguments { .. } | Self::Config(_) | Self::NoWritingTool | Self::Unfit(_) => true,

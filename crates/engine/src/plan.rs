@@ -389,7 +389,7 @@ mod tests {
             .tool_call(weighed("b", 3.0))
             .tool_call(weighed("c", 1e-9));
         let plan = make(&scenario.build(), &tools).unwrap();
-        let dice = RefCell::new(mcp_loadtest_core::seed::Seed(1).dice(0));
+        let dice = RefCell::new(Seed(1).dice(0));
         let chosen: Vec<_> = (0..4_000).map(|_| plan.choose(0..3, &dice)).collect();
         let count = |index| chosen.iter().filter(|chosen| **chosen == index).count();
         assert!((900..1_100).contains(&count(0)), "{}", count(0));

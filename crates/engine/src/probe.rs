@@ -29,7 +29,7 @@ use crate::{
     plan::{danger_of, generated_arguments},
     recorder::Recorder,
     stop::Stop,
-    target::{TeeStderr, strictness, target},
+    target::{Logs, TeeStderr, strictness, target},
     wall_clock::Identity,
 };
 
@@ -195,7 +195,7 @@ impl Probe {
 
     async fn execute_here(self) -> Result<ProbeReport, RunError> {
         let tee = if self.tee_stderr { TeeStderr::On } else { TeeStderr::Off };
-        let target = target(&self.server, tee)?;
+        let target = target(&self.server, tee, Logs::default())?;
         let recorder = Rc::new(Recorder::writing(None, Default::default()));
         let options = Options {
             startup_timeout: self.server.startup_timeout,
@@ -205,8 +205,10 @@ impl Probe {
             shortest_deadline: self.hang_timeout,
             ..Options::new(recorder.clone(), Clock::start())
         };
+        let held = target.hold(&options).await?;
         let revision = choose_revision(&self.server, &target, &options).await?;
         let (mut session, hello) = Session::open(&target, &options, revision).await?;
+        drop(held);
         let listing = if hello.has_tools() {
             let listed = session.list_tools(self.server.startup_timeout).await;
             listed.map_err(|reply| RunError::ToolsList(reply.message))?

@@ -20,7 +20,7 @@ use crate::{
     recorder::Progress,
     run_dir::{RunDir, file},
     stop::Stop,
-    target::{TeeStderr, strictness, target},
+    target::{Logs, TeeStderr, strictness, target},
     trace_writer::TraceWriter,
     wall_clock::Identity,
 };
@@ -152,7 +152,11 @@ impl Run {
             }
             None => None,
         };
-        let blueprint = self.blueprint(dir.as_ref(), writer.as_ref())?;
+        let blueprint = self.blueprint(dir.as_ref(), writer.as_ref()).inspect_err(|_| {
+            if let Some(dir) = &dir {
+                dir.remove();
+            }
+        })?;
         let judged = blueprint.without_trace();
         let conducted = conduct(blueprint, &identity);
         let written = writer.map_or(Ok(()), TraceWriter::finish);
@@ -188,12 +192,16 @@ impl Run {
         writer: Option<&TraceWriter>,
     ) -> Result<Blueprint, RunError> {
         let tee = if self.tee_stderr { TeeStderr::On } else { TeeStderr::Off };
+        let logs = Logs {
+            stdout: dir.map(|dir| dir.file(file::STDOUT)),
+            stderr: dir.map(|dir| dir.file(file::STDERR)),
+        };
         Ok(Blueprint {
             server: self.server.clone(),
             scenario: self.scenario.clone(),
             thresholds: self.thresholds.clone(),
             files: Arc::new(Files::read(&self.scenario)?),
-            target: target(&self.server, tee)?,
+            target: target(&self.server, tee, logs.clone())?,
             strictness: strictness(&self.server, self.strict_protocol),
             threads: self.threads,
             clock: Clock::start(),
@@ -202,8 +210,8 @@ impl Run {
             trace: writer.map(TraceWriter::sender),
             progress: self.progress.clone(),
             pids: Pids::default(),
-            stderr_log: dir.map(|dir| dir.file(file::STDERR)),
-            stdout_log: dir.map(|dir| dir.file(file::STDOUT)),
+            stderr_log: logs.stderr,
+            stdout_log: logs.stdout,
         })
     }
 }

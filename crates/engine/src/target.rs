@@ -1,26 +1,54 @@
 //! From the description of a server to what the wire can open.
 
+use std::path::PathBuf;
+
 use mcp_loadtest_core::server::{ProtocolChoice, Server, Transport};
 use mcp_loadtest_wire::{
-    process::Launch,
-    session::{OpenError, ProtocolStrictness, Target},
+    Trust,
+    process::{Host, Launch, inspect},
+    session::{Address, OpenError, Owner, ProtocolStrictness, Target},
 };
+
+use crate::error::RunError;
 
 /// Whether the server's stderr is shown on ours.
 pub(crate) use mcp_loadtest_wire::process::TeeStderr;
 
-pub(crate) fn target(server: &Server, tee: TeeStderr) -> Result<Target, OpenError> {
-    match &server.transport {
-        Transport::Stdio => Ok(Target::Stdio(launch(server, tee))),
-        Transport::Http { url, headers } => Ok(Target::Http {
-            url: url.clone(),
-            headers: headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
-        }),
-        Transport::Sse { url, .. } | Transport::WebSocket { url } => Err(OpenError::Url {
-            url: url.clone(),
-            why: format!("transport `{}` is not built yet", server.transport.name()),
-        }),
+/// Where a server's output is kept. Over pipes each session says so itself.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Logs {
+    pub(crate) stdout: Option<PathBuf>,
+    pub(crate) stderr: Option<PathBuf>,
+}
+
+/// What the wire is to open. What is wrong with it in itself is told before anything is started.
+pub(crate) fn target(server: &Server, tee: TeeStderr, logs: Logs) -> Result<Target, RunError> {
+    Ok(match &server.transport {
+        Transport::Stdio => Target::Stdio(launch(server, tee)),
+        Transport::Http { .. } => Target::Http(address(server, tee, logs)?),
+        Transport::Sse { .. } => Target::Sse(address(server, tee, logs)?),
+        Transport::WebSocket { .. } => Target::WebSocket(address(server, tee, logs)?),
+    })
+}
+
+fn address(server: &Server, tee: TeeStderr, logs: Logs) -> Result<Address, RunError> {
+    let mut address = Address::new(server.transport.url().unwrap_or_default());
+    let headers = server.transport.headers().into_iter().flatten();
+    address.headers = headers.map(|(name, value)| (name.clone(), value.clone())).collect();
+    if let Some(file) = &server.ca_cert {
+        address.trust = Trust::with_ca_cert(file).map_err(OpenError::from)?;
     }
+    address.owner = match server.pid {
+        _ if server.is_started() => {
+            let launch = Launch { stderr_log: logs.stderr, ..launch(server, tee) };
+            let host = Host::new(launch, logs.stdout);
+            Owner::Ours(host.map_err(|error| RunError::Internal(error.to_string()))?)
+        }
+        Some(pid) if inspect(pid).is_none() => return Err(OpenError::NoProcess(pid).into()),
+        Some(pid) => Owner::Other(pid),
+        None => Owner::Unknown,
+    };
+    Ok(address)
 }
 
 /// What to do about another revision: whoever names one wants to know.

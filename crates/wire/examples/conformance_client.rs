@@ -25,7 +25,7 @@ use mcp_loadtest_core::{
 };
 use mcp_loadtest_wire::{
     clock::Clock,
-    session::{Hello, How, Options, Prepared, Reply, Session, Target, ToolListing},
+    session::{Address, Hello, How, Options, Prepared, Reply, Session, Target, ToolListing},
     sink::Nowhere,
 };
 use serde_json::{Value, json};
@@ -110,7 +110,7 @@ fn main() -> ExitCode {
 }
 
 async fn carry_out(order: &Order) -> Result<(), Failure> {
-    let target = Target::Http { url: order.url.clone(), headers: Vec::new() };
+    let target = Target::Http(Address::new(&order.url));
     let mut options = Options::new(Rc::new(Nowhere), Clock::start());
     options.startup_timeout = LIMIT;
     let (session, hello) = Session::open(&target, &options, order.revision).await?;

@@ -12,4 +12,4 @@ mod slots;
 pub mod timer;
 mod transport;
 
-pub use transport::MESSAGE_LIMIT;
+pub use transport::{CaCertError, MESSAGE_LIMIT, Trust};

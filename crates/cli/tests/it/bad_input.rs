@@ -29,6 +29,73 @@ fn a_server_that_is_not_there_says_so() {
     assert!(said.contains("http://"), "{said}");
 }
 
+/// A server on a thread that answers one request with a fixed reply.
+fn answers(reply: &'static str) -> u16 {
+    use std::io::{Read as _, Write as _};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for socket in listener.incoming() {
+            let mut socket = socket.unwrap();
+            let _ = socket.read(&mut [0; 4096]);
+            let _ = socket.write_all(reply.as_bytes());
+        }
+    });
+    port
+}
+
+#[test]
+fn redirects_are_told_and_not_followed() {
+    let port = answers(
+        "HTTP/1.1 307 Temporary Redirect\r\nLocation: http://127.0.0.1:1/elsewhere\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+    );
+    for (scheme, transport) in [("http", "http"), ("http", "sse"), ("ws", "ws")] {
+        let url = format!("{scheme}://127.0.0.1:{port}/mcp");
+        let said = refused(&["probe", "--url", &url, "--transport", transport]);
+        assert!(said.contains("http://127.0.0.1:1/elsewhere"), "{said}");
+        assert!(said.contains("hint: if you trust it"), "{said}");
+    }
+}
+
+#[test]
+fn a_bad_file_with_certificates_is_told_by_its_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let begin = "-----BEGIN CERTIFICATE-----";
+    let end = "-----END CERTIFICATE-----";
+    for (name, text) in [
+        ("empty.pem", String::new()),
+        ("prose.pem", "no certificate".into()),
+        ("broken.pem", format!("{begin}\n!!!\n{end}\n")),
+        ("wrong.pem", format!("{begin}\naGVsbG8=\n{end}\n")),
+    ] {
+        std::fs::write(dir.path().join(name), text).unwrap();
+        let args = ["probe", "--url", "https://127.0.0.1:1/", "--ca-cert", name];
+        let ran = run_in(dir.path(), &args);
+        assert_eq!(ran.code, 2, "{name}");
+        assert!(ran.err.contains(name) && ran.err.contains("hint:"), "{}", ran.err);
+    }
+    let said = refused(&["probe", "--url", "https://127.0.0.1:1/", "--ca-cert", "missing.pem"]);
+    assert!(said.contains("missing.pem"), "{said}");
+}
+
+#[test]
+fn a_number_of_no_process_is_refused() {
+    for command in ["probe", "deadlock-probe", "run"] {
+        let said = refused(&[command, "--url", "http://127.0.0.1:1/", "--pid", "2000000000"]);
+        assert!(said.contains("no process 2000000000") && said.contains("hint:"), "{said}");
+    }
+}
+
+#[test]
+fn a_server_that_ends_before_it_can_be_reached_says_why() {
+    let server = "python3 -c 'import sys; sys.exit(\"no \x1b[2J luck\")'";
+    for command in ["probe", "deadlock-probe", "run"] {
+        let said = refused(&[command, "-s", server, "--url", "http://127.0.0.1:1/mcp"]);
+        assert!(said.contains("exit code 1") && said.contains("luck"), "{said}");
+        assert!(!said.contains('\x1b'), "{said}");
+    }
+}
+
 #[test]
 fn no_server_at_all_is_told_how_to_name_one() {
     for command in ["probe", "deadlock-probe", "run"] {
@@ -61,7 +128,16 @@ fn bad_values_are_refused_before_anything_starts() {
         &["deadlock-probe", "-s", "x", "--concurrent", "4000000000"],
         &["run", "-s", "x", "--error-rate", "2"],
         &["run", "-s", "'unclosed"],
-        &["run", "-s", "x", "--url", "http://y"],
+        &["run", "-s", "x", "--name", "y"],
+        &["run", "-s", "x", "--url", "http://y", "--transport", "stdio"],
+        &["run", "-s", "x", "--url", "http://y", "--pid", "1"],
+        &["run", "-s", "x", "--pid", "1"],
+        &["run", "--url", "http://y", "--pid", "0"],
+        &["run", "--url", "http://y", "--transport", "carrier-pigeon"],
+        &["run", "--url", "http://y", "--transport", "ws"],
+        &["run", "--url", "http://y", "--memory-growth-mb", "5"],
+        &["probe", "--url", "http://y", "--transport", "sse", "--protocol", "2026-07-28"],
+        &["probe", "-s", "x", "--ca-cert", "y.pem"],
         &["run", "-s", "x", "--iterations", "3"],
         &["probe", "-s", "x", "--header", "nonsense"],
         &["mock", "--listen", "0.0.0.0:0", "--transport", "http"],

@@ -118,6 +118,28 @@ fn a_server_is_found_by_its_name_in_a_clients_file() {
 }
 
 #[test]
+fn a_clients_file_may_name_any_transport() {
+    let dir = tempfile::tempdir().unwrap();
+    let entry = serde_json::json!({"mcpServers": {
+        "old": {"type": "sse", "url": "http://127.0.0.1:1/sse"},
+        "socket": {"type": "ws", "url": "ws://127.0.0.1:1/ws"},
+        "unsaid": {"url": "http://127.0.0.1:1/sse"},
+    }});
+    std::fs::write(dir.path().join(".mcp.json"), entry.to_string()).unwrap();
+    for args in [
+        ["probe", "--name", "old"].as_slice(),
+        &["probe", "--name", "socket"],
+        &["probe", "--name", "unsaid", "--transport", "sse"],
+    ] {
+        let ran = run_in(dir.path(), args);
+        assert_eq!(ran.code, 2);
+        // It was tried: nobody listens there.
+        assert!(ran.err.contains("127.0.0.1:1"), "{}", ran.err);
+        assert!(ran.err.contains("refused"), "{}", ran.err);
+    }
+}
+
+#[test]
 fn every_command_explains_itself() {
     for command in [
         "demo",

@@ -27,8 +27,12 @@ struct HttpMock {
 }
 
 fn http_mock(env: &[(&str, &str)]) -> HttpMock {
+    listening_mock("mock-http-server.py", env)
+}
+
+fn listening_mock(name: &str, env: &[(&str, &str)]) -> HttpMock {
     let mut child = Command::new("python3")
-        .arg(fixture("mock-http-server.py"))
+        .arg(fixture(name))
         .envs(env.iter().copied())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -60,6 +64,50 @@ fn https_is_trusted_by_the_roots_that_the_environment_names() {
     let said = String::from_utf8_lossy(&distrusting.stderr);
     assert_eq!(distrusting.status.code(), Some(2), "{said}");
     assert!(said.contains("certificate"), "{said}");
+}
+
+#[test]
+fn a_further_ca_is_trusted_over_every_encrypted_transport() {
+    let pem = fixture("tls/localhost.pem");
+    let env = [("MOCK_TLS_PEM", pem.to_str().unwrap())];
+    for (name, transport, scheme) in [
+        ("mock-http-server.py", "http", "https://"),
+        ("mock-sse-server.py", "sse", "https://"),
+        ("mock-ws-server.py", "ws", "wss://"),
+    ] {
+        let mock = listening_mock(name, &env);
+        assert!(mock.url.starts_with(scheme), "{}", mock.url);
+        let probe = ["probe", "--transport", transport, "--url", &mock.url, "--json"];
+        let trusting = binary().args(probe).arg("--ca-cert").arg(fixture("tls/ca.pem")).output();
+        let trusting = trusting.unwrap();
+        let said = String::from_utf8_lossy(&trusting.stderr);
+        assert_eq!(trusting.status.code(), Some(0), "{transport}: {said}");
+        let distrusting = binary().args(probe).output().unwrap();
+        let said = String::from_utf8_lossy(&distrusting.stderr);
+        assert_eq!(distrusting.status.code(), Some(2), "{transport}: {said}");
+        assert!(said.contains("certificate"), "{transport}: {said}");
+    }
+}
+
+/// Whoever measures a server does not want to measure a proxy.
+#[test]
+fn proxies_are_never_used() {
+    for (name, transport) in [
+        ("mock-http-server.py", "http"),
+        ("mock-sse-server.py", "sse"),
+        ("mock-ws-server.py", "ws"),
+    ] {
+        let mock = listening_mock(name, &[]);
+        let nobody = "http://127.0.0.1:1";
+        let ran = binary()
+            .args(["probe", "--transport", transport, "--url", &mock.url, "--json"])
+            .envs([("HTTP_PROXY", nobody), ("http_proxy", nobody), ("ALL_PROXY", nobody)])
+            .envs([("HTTPS_PROXY", nobody), ("https_proxy", nobody), ("NO_PROXY", "")])
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&ran.stderr);
+        assert_eq!(ran.status.code(), Some(0), "{transport}: {said}");
+    }
 }
 
 #[test]

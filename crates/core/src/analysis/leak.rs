@@ -90,7 +90,8 @@ mod tests {
         for second in 0..120 {
             let at = Duration::from_secs(second);
             let rss_mb = memory(second);
-            let sample = ProcessSample { at, rss_mb, cpu_pct: 1.0, threads: 1, open_files: 9 };
+            let sample =
+                ProcessSample { at, rss_mb, pss_mb: None, cpu_pct: 1.0, threads: 1, open_files: 9 };
             run.tally.observe(&Event::Process(sample));
         }
         judge(&run.tally, &info(Scenario::soak().duration(Duration::from_secs(120))))

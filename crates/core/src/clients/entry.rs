@@ -7,7 +7,9 @@ use std::{collections::BTreeMap, time::Duration};
 use serde_json::{Map, Value};
 
 use super::{ClientConfigError, NamedServer};
-use crate::{hint::nearest, mcp::revision::Revision, server::ProtocolChoice};
+use crate::{
+    config::TransportName, hint::nearest, mcp::revision::Revision, server::ProtocolChoice,
+};
 
 /// What `url` means in an entry that does not say its type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,10 +25,11 @@ pub(super) enum Way {
         command: String,
         args: Vec<String>,
     },
-    Http {
+    Reach {
         url: String,
+        transport: TransportName,
     },
-    /// A transport that is not built yet.
+    /// A transport that we do not speak.
     Other(&'static str),
 }
 
@@ -49,16 +52,16 @@ pub(super) struct Entry {
 }
 
 /// The words for each transport in `type`.
-const TYPES: &[(&str, &str)] = &[
-    ("stdio", "stdio"),
-    ("local", "stdio"),
-    ("http", "http"),
-    ("streamable-http", "http"),
-    ("streamableHttp", "http"),
-    ("streamable_http", "http"),
-    ("sse", "sse"),
-    ("ws", "ws"),
-    ("websocket", "ws"),
+const TYPES: &[(&str, TransportName)] = &[
+    ("stdio", TransportName::Stdio),
+    ("local", TransportName::Stdio),
+    ("http", TransportName::Http),
+    ("streamable-http", TransportName::Http),
+    ("streamableHttp", TransportName::Http),
+    ("streamable_http", TransportName::Http),
+    ("sse", TransportName::Sse),
+    ("ws", TransportName::Ws),
+    ("websocket", TransportName::Ws),
 ];
 
 impl Entry {
@@ -108,31 +111,30 @@ impl Reader<'_> {
         };
         let http = self.text("httpUrl")?.or(self.text("serverUrl")?);
         let url = self.text("url")?;
-        let kind = match self.kind()? {
-            Some(kind) => kind,
-            None if command.is_some() => "stdio",
-            None if http.is_some() => "http",
-            None if url.is_some() && self.server.client.url == UrlMeaning::Sse => "sse",
-            None if url.is_some() => "http",
-            None => return Err(self.wrong("has neither `command` nor `url`")),
+        let kind = match (self.kind()?, &url) {
+            (Some(kind), _) => kind,
+            (None, _) if command.is_some() => TransportName::Stdio,
+            (None, _) if http.is_some() => TransportName::Http,
+            (None, Some(url)) => match TransportName::of_url(url) {
+                TransportName::Http if self.server.client.url == UrlMeaning::Sse => {
+                    TransportName::Sse
+                }
+                transport => transport,
+            },
+            (None, None) => return Err(self.wrong("has neither `command` nor `url`")),
         };
-        match kind {
-            "stdio" => {
-                let command = command.ok_or_else(|| self.wrong("has no `command`"))?;
-                Ok(Way::Start { command, args: program.list("args")? })
-            }
-            "http" => {
-                let url = http.or(url).ok_or_else(|| self.wrong("has no `url`"))?;
-                Ok(socket(&url).map_or(Way::Http { url }, Way::Other))
-            }
-            other => Ok(Way::Other(other)),
+        if kind == TransportName::Stdio {
+            let command = command.ok_or_else(|| self.wrong("has no `command`"))?;
+            return Ok(Way::Start { command, args: program.list("args")? });
         }
+        let url = http.or(url).ok_or_else(|| self.wrong("has no `url`"))?;
+        Ok(socket(&url).map_or(Way::Reach { url, transport: kind }, Way::Other))
     }
 
-    fn kind(&self) -> Result<Option<&'static str>, ClientConfigError> {
+    fn kind(&self) -> Result<Option<TransportName>, ClientConfigError> {
         let Some(word) = self.text("type")?.or(self.text("transport")?) else { return Ok(None) };
         if let Some((_, kind)) = TYPES.iter().find(|(alias, _)| *alias == word) {
-            return Ok(Some(kind));
+            return Ok(Some(*kind));
         }
         let known = TYPES.iter().map(|(alias, _)| *alias);
         let mut error = self.wrong(format!("there is no type `{word}`"));

@@ -83,7 +83,7 @@ pub enum ClientConfigError {
     },
     /// The server speaks a transport that this version does not.
     #[error(
-        "{file}: server `{server}`: transport `{transport}` is not built yet; this version speaks stdio, http"
+        "{file}: server `{server}`: transport `{transport}` is not built yet; this version speaks stdio, http, sse, ws"
     )]
     NotBuilt {
         /// The file.
@@ -109,10 +109,6 @@ impl Hint for ClientConfigError {
             Self::Variable { variable, .. } => format!("set `{variable}` in the environment"),
             Self::Input { input, .. } => {
                 format!("give it with `--input {input}=…` or set `{}`", input_variable(input))
-            }
-            Self::NotBuilt { transport, .. } if transport == "sse" => {
-                "most servers with sse offer streamable HTTP too; give its address with `url`"
-                    .into()
             }
             Self::NotBuilt { .. } => "give an http address with `url`".into(),
         })

@@ -12,7 +12,7 @@ use super::{
     entry::{Entry, Way},
     variables::{Reference, expand},
 };
-use crate::server::Server;
+use crate::{config::TransportName, server::Server};
 
 /// What an entry may refer to. The caller supplies it: this crate sees neither files nor
 /// environment.
@@ -92,7 +92,7 @@ pub fn resolve(
     let filler = Filler { server, around: surroundings };
     let mut resolved = match &entry.way {
         Way::Start { command, args } => filler.started(&entry, command, args)?,
-        Way::Http { url } => filler.reached(&entry, url)?,
+        Way::Reach { url, transport } => filler.reached(&entry, url, *transport)?,
         Way::Other(transport) => {
             let (file, name) = (server.file.clone(), server.name.clone());
             return Err(ClientConfigError::NotBuilt {
@@ -132,8 +132,18 @@ impl Filler<'_> {
         Ok(server)
     }
 
-    fn reached(&self, entry: &Entry, url: &str) -> Result<Server, ClientConfigError> {
-        let mut server = Server::http(self.fill(url)?);
+    fn reached(
+        &self,
+        entry: &Entry,
+        url: &str,
+        transport: TransportName,
+    ) -> Result<Server, ClientConfigError> {
+        let url = self.fill(url)?;
+        let mut server = match transport {
+            TransportName::Sse => Server::sse(url),
+            TransportName::Ws => Server::websocket(url),
+            TransportName::Http | TransportName::Stdio => Server::http(url),
+        };
         for (name, value) in &entry.headers {
             server = server.header(name, self.fill(value)?);
         }

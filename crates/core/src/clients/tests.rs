@@ -149,7 +149,7 @@ fn vs_code_comments_defaults_and_values() {
     );
     assert_eq!(
         error("m.json", text, "s"),
-        "m.json: server `s`: transport `unix socket` is not built yet; this version speaks stdio, http"
+        "m.json: server `s`: transport `unix socket` is not built yet; this version speaks stdio, http, sse, ws"
     );
     assert_eq!(
         error("m.json", text, "c"),
@@ -189,13 +189,21 @@ fn gemini_means_sse_by_url() {
     let x = server("/w/.gemini/settings.json", &http, "x");
     assert_eq!(x, Server::http("https://h/mcp").header("A", "secret").build());
     let sse = one(r#"{"url": "https://h/sse"}"#);
-    let refused = take("/w/.gemini/settings.json", &sse, "x", &[]).unwrap_err();
-    assert_eq!(
-        refused.to_string(),
-        "/w/.gemini/settings.json: server `x`: transport `sse` is not built yet; this version speaks stdio, http"
-    );
-    assert!(refused.hint().unwrap().contains("streamable HTTP"));
+    let x = server("/w/.gemini/settings.json", &sse, "x");
+    assert_eq!(x, Server::sse("https://h/sse").build());
     assert_eq!(server("/w/.mcp.json", &sse, "x").transport.name(), "http");
+}
+
+#[test]
+fn the_type_of_an_entry_is_its_transport() {
+    let take = |entry: &str| server("/w/.mcp.json", &one(entry), "x");
+    let sse = take(r#"{"type": "sse", "url": "https://h/sse", "headers": {"A": "b"}}"#);
+    assert_eq!(sse, Server::sse("https://h/sse").header("A", "b").build());
+    let ws = Server::websocket("wss://h/ws").header("A", "b").build();
+    for kind in [r#""type": "ws", "#, r#""type": "websocket", "#, ""] {
+        let entry = format!(r#"{{{kind}"url": "wss://h/ws", "headers": {{"A": "b"}}}}"#);
+        assert_eq!(take(&entry), ws);
+    }
 }
 
 #[test]

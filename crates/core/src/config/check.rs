@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use super::{error::ConfigError, path::KeyPath};
 use crate::{
+    mcp::Era,
     scenario::{Scenario, ScenarioKind, ToolCall},
-    server::{Server, Transport},
+    server::{ProtocolChoice, Server, Transport},
     thresholds::{NO_LIMIT, NO_TIME_LIMIT, Thresholds},
 };
 
@@ -27,19 +28,18 @@ pub fn all(
 
 /// Judges a server.
 pub fn server(server: &Server) -> Result<(), ConfigError> {
-    match &server.transport {
-        Transport::Stdio => command(server)?,
-        Transport::Http { url, headers } => {
-            address(url)?;
-            headers.iter().try_for_each(|(name, value)| header(name, value))?;
-        }
-        Transport::Sse { .. } | Transport::WebSocket { .. } => {
-            let name = server.transport.name();
-            let message =
-                format!("transport `{name}` is not built yet; this version speaks stdio, http");
-            return Err(ConfigError::new("server.transport", message));
-        }
+    if server.is_started() {
+        command(server)?;
     }
+    if let Some(url) = server.transport.url() {
+        address(url, &server.transport)?;
+        let mut headers = server.transport.headers().into_iter().flatten();
+        headers.try_for_each(|(name, value)| header(name, value))?;
+    }
+    legacy_over_sse(server)?;
+    refuse(server.pid == Some(0), "server.pid", "is no number of a process")?;
+    let known = server.pid.is_some() && server.is_started();
+    refuse(known, "server.pid", "a server that is started is known")?;
     refuse(
         server.startup_timeout.is_zero(),
         "server.startup_timeout",
@@ -64,17 +64,36 @@ fn command(server: &Server) -> Result<(), ConfigError> {
     Ok(())
 }
 
-fn address(url: &str) -> Result<(), ConfigError> {
-    let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
+/// The transport is older than the modern era, which knows neither sessions nor such a stream.
+fn legacy_over_sse(server: &Server) -> Result<(), ConfigError> {
+    let ProtocolChoice::Fixed(revision) = server.protocol else { return Ok(()) };
+    let modern = revision.era() == Era::Modern;
+    if modern && matches!(server.transport, Transport::Sse { .. }) {
+        let message = format!("{revision} is not spoken over `sse`, only revisions before it");
+        let error = ConfigError::new("server.protocol", message);
+        return Err(error.with_hint("use `auto`, or reach the server over `http`"));
+    }
+    Ok(())
+}
+
+fn address(url: &str, transport: &Transport) -> Result<(), ConfigError> {
+    let (plain, secure, what, example) = match transport {
+        Transport::WebSocket { .. } => {
+            ("ws://", "wss://", "a WebSocket address", "ws://127.0.0.1:8000/ws")
+        }
+        Transport::Sse { .. } => {
+            ("http://", "https://", "an http address", "http://127.0.0.1:8000/sse")
+        }
+        _ => ("http://", "https://", "an http address", "http://127.0.0.1:8000/mcp"),
+    };
+    let rest = url.strip_prefix(plain).or_else(|| url.strip_prefix(secure));
     let host = rest.map(|rest| rest.split(['/', '?', '#']).next().unwrap_or_default());
     let host_is_missing = host.is_none_or(|host| host.is_empty() || host.starts_with(':'));
     let unreadable = url.chars().any(|c| c.is_whitespace() || c.is_control());
     if host_is_missing || unreadable {
-        let error = ConfigError::new(
-            "server.url",
-            format!("`{}` is not an http address", url.escape_debug()),
-        );
-        return Err(error.with_hint("write it in full, for example `http://127.0.0.1:8000/mcp`"));
+        let error =
+            ConfigError::new("server.url", format!("`{}` is not {what}", url.escape_debug()));
+        return Err(error.with_hint(format!("write it in full, for example `{example}`")));
     }
     Ok(())
 }
@@ -182,10 +201,10 @@ fn ascending(latencies: &[(&str, Duration)], at: &KeyPath) -> Result<(), ConfigE
 }
 
 fn memory_can_be_measured(server: &Server, limits: &Thresholds) -> Result<(), ConfigError> {
-    let unmeasured = limits.memory_growth_mb != NO_LIMIT && server.transport != Transport::Stdio;
-    let message =
-        "needs a server that is started with `command`: the memory of another cannot be seen";
+    let unmeasured = limits.memory_growth_mb != NO_LIMIT && !server.has_known_process();
+    let message = "needs a server whose process is known: the memory of another cannot be seen";
     refuse(unmeasured, "thresholds.memory_growth_mb", message)
+        .map_err(|error| error.with_hint("say which it is with `pid`, or start it with `command`"))
 }
 
 /// A search for the highest rate that keeps the thresholds needs some.
@@ -240,11 +259,26 @@ mod tests {
             key(server(&Server::http("http://h").startup_timeout(Duration::ZERO).build())),
             "[server] startup_timeout"
         );
-        let ws = Server {
-            transport: Transport::WebSocket { url: "ws://h".into() },
-            ..Server::stdio("").build()
-        };
-        assert!(server(&ws).unwrap_err().message.contains("not built yet"));
+        assert_eq!(server(&Server::websocket("wss://h/ws").build()), Ok(()));
+        assert_eq!(key(server(&Server::websocket("http://h/ws").build())), "[server] url");
+        assert_eq!(key(server(&Server::sse("ws://h/sse").build())), "[server] url");
+        let started = Server::sse("http://h/sse").started_by(" ").build();
+        assert_eq!(key(server(&started)), "[server] command");
+        assert_eq!(key(server(&Server::http("http://h").pid(0).build())), "[server] pid");
+        let both = Server { pid: Some(7), ..Server::stdio("x").build() };
+        assert_eq!(key(server(&both)), "[server] pid");
+    }
+
+    #[test]
+    fn the_modern_era_is_not_spoken_over_sse() {
+        use crate::mcp::Revision;
+        let sse = |revision| server(&Server::sse("http://h/sse").protocol(revision).build());
+        assert_eq!(sse(Revision::V2024_11_05), Ok(()));
+        assert_eq!(sse(Revision::NEWEST_LEGACY), Ok(()));
+        assert_eq!(key(sse(Revision::NEWEST_MODERN)), "[server] protocol");
+        assert_eq!(server(&Server::sse("http://h/sse").build()), Ok(()));
+        let ws = Server::websocket("ws://h").protocol(Revision::NEWEST_MODERN).build();
+        assert_eq!(server(&ws), Ok(()));
     }
 
     #[test]
@@ -319,5 +353,8 @@ mod tests {
             "[thresholds] memory_growth_mb"
         );
         assert_eq!(all(&Server::stdio("x").build(), &load, &limits), Ok(()));
+        assert_eq!(all(&Server::http("http://h").pid(1).build(), &load, &limits), Ok(()));
+        let started = Server::http("http://h").started_by("x").build();
+        assert_eq!(all(&started, &load, &limits), Ok(()));
     }
 }

@@ -1,10 +1,7 @@
 //! What the design has and this version has not: refused by name, so that nobody believes it works.
 
 use super::path::KeyPath;
-use crate::{
-    scenario::{PLANNED, UnknownScenario},
-    server::Transport,
-};
+use crate::scenario::{PLANNED, UnknownScenario};
 
 /// Report formats to come.
 const FORMATS: &[&str] = &["html", "junit", "csv", "sarif", "github"];
@@ -15,9 +12,6 @@ pub(super) fn word(path: &KeyPath, word: &str, known: &[&str]) -> Option<String>
     match path.dotted().as_str() {
         "scenario.type" if PLANNED.contains(&word) => {
             Some(UnknownScenario(word.to_owned()).to_string())
-        }
-        "server.transport" if Transport::PLANNED.contains(&word) => {
-            Some(format!("transport `{word}` is not built yet; this version speaks {known}"))
         }
         "output.formats" if FORMATS.contains(&word) => {
             Some(format!("format `{word}` is not built yet; this version writes {known}"))

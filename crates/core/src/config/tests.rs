@@ -118,16 +118,6 @@ fn what_is_not_built_yet_is_refused_by_name_and_line() {
             "bench.toml:10: `[scenario] type`: scenario `fuzzer` is not built yet; this version runs cold_start, sustained, spike, ramp, soak, pattern, deadlock_probe, race_check, slow_mix, reconnect, capacity",
         ),
         (
-            "\"stdio\"",
-            "\"sse\"",
-            "bench.toml:6: `[server] transport`: transport `sse` is not built yet; this version speaks stdio, http",
-        ),
-        (
-            "\"stdio\"",
-            "\"ws\"",
-            "bench.toml:6: `[server] transport`: transport `ws` is not built yet; this version speaks stdio, http",
-        ),
-        (
             "\"terminal\"",
             "\"html\"",
             "bench.toml:41: `[output] formats[2]`: format `html` is not built yet; this version writes markdown, json, terminal",
@@ -212,13 +202,38 @@ const WRONG: &[(&str, &str, &str)] = &[
         "`name`",
     ),
     (
-        "[server]\ncommand = 'x'\nurl = 'http://h'\n[scenario]\ntype = 'sustained'",
-        "b:3: `[server] url`: a server has only one of",
+        "[server]\ncommand = 'x'\nname = 'y'\n[scenario]\ntype = 'sustained'",
+        "b:3: `[server] name`: a server that is taken by `name` has neither",
         "",
     ),
     (
-        "[server]\ncommand = 'x'\nname = 'y'\n[scenario]\ntype = 'sustained'",
-        "b:3: `[server] name`: a server has only one of",
+        "[server]\ncommand = 'x'\nurl = 'http://h'\ntransport = 'stdio'\n[scenario]\ntype = 'sustained'",
+        "b:4: `[server] transport`: `stdio` needs no `url`",
+        "",
+    ),
+    (
+        "[server]\ncommand = 'x'\nurl = 'http://h'\npid = 1\n[scenario]\ntype = 'sustained'",
+        "b:4: `[server] pid`: a server that is started is known",
+        "",
+    ),
+    (
+        "[server]\ncommand = 'x'\nca_cert = 'ca.pem'\n[scenario]\ntype = 'sustained'",
+        "b:3: `[server] ca_cert`: pipes are not encrypted",
+        "",
+    ),
+    (
+        "[server]\nurl = 'http://h'\ntransport = 'ws'\n[scenario]\ntype = 'sustained'",
+        "b:2: `[server] url`: `http://h` is not a WebSocket address",
+        "ws://127.0.0.1",
+    ),
+    (
+        "[server]\nurl = 'http://h'\ntransport = 'sse'\nprotocol = '2026-07-28'\n[scenario]\ntype = 'sustained'",
+        "b:4: `[server] protocol`: 2026-07-28 is not spoken over `sse`",
+        "auto",
+    ),
+    (
+        "[server]\ncommand = 'x'\ntransport = 'sse'\n[scenario]\ntype = 'sustained'",
+        "b:3: `[server] transport`: `sse` needs a `url`",
         "",
     ),
     (
@@ -233,7 +248,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     ),
     (
         "[server]\ncommand = 'x'\nheaders.A = 'b'\n[scenario]\ntype = 'sustained'",
-        "b:3: `[server] headers`: a server that is started",
+        "b:3: `[server] headers`: pipes carry no headers",
         "",
     ),
     (
@@ -472,19 +487,41 @@ fn server() -> impl Strategy<Value = Server> {
             working_dir: dir.map(PathBuf::from),
             inherit_env: InheritEnv::from(inherit),
             ..Server::stdio(command).build()
-        });
-    let reached = ("https?://[a-z.]{1,9}(/[a-z%]{0,9})?", texts("[A-Za-z-]{1,9}")).prop_map(
-        |(url, headers)| Server {
-            transport: crate::server::Transport::Http { url: url.clone(), headers },
-            ..Server::http(url).build()
-        },
-    );
-    (prop_oneof![started, reached], protocol, duration(), duration()).prop_map(
-        |(server, protocol, startup_timeout, shutdown_timeout)| Server {
-            protocol,
-            startup_timeout,
-            shutdown_timeout,
-            ..server
+        })
+        .boxed();
+    let reached = (
+        "[a-z.]{1,9}(/[a-z%]{0,9})?",
+        texts("[A-Za-z-]{1,9}"),
+        prop::option::of(1_u32..),
+        prop::option::of("[^\0]+"),
+        0..6,
+    )
+        .prop_map(|(place, headers, pid, ca_cert, kind)| {
+            let server = match kind {
+                0 => Server::http(format!("http://{place}")),
+                1 => Server::http(format!("https://{place}")),
+                2 => Server::sse(format!("http://{place}")),
+                3 => Server::sse(format!("https://{place}")),
+                4 => Server::websocket(format!("ws://{place}")),
+                _ => Server::websocket(format!("wss://{place}")),
+            };
+            let mut server = server.build();
+            server.transport.headers_mut().unwrap().extend(headers);
+            (server.pid, server.ca_cert) = (pid, ca_cert.map(PathBuf::from));
+            server
+        })
+        .boxed();
+    // What is started and reached is both at once.
+    let both = (started.clone(), reached.clone()).prop_map(|(started, reached)| Server {
+        transport: reached.transport,
+        ca_cert: reached.ca_cert,
+        ..started
+    });
+    (prop_oneof![started, reached, both], protocol, duration(), duration()).prop_map(
+        |(server, protocol, startup_timeout, shutdown_timeout)| {
+            let sse = matches!(server.transport, crate::server::Transport::Sse { .. });
+            let protocol = if sse { ProtocolChoice::Auto } else { protocol };
+            Server { protocol, startup_timeout, shutdown_timeout, ..server }
         },
     )
 }

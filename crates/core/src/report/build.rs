@@ -133,6 +133,8 @@ fn process(tally: &Tally) -> ProcessStats {
     ProcessStats {
         peak_rss_mb: samples.iter().map(|sample| sample.rss_mb).fold(0.0, f64::max),
         final_rss_mb: samples.last().map_or(0.0, |sample| sample.rss_mb),
+        peak_pss_mb: samples.iter().filter_map(|sample| sample.pss_mb).reduce(f64::max),
+        final_pss_mb: samples.iter().rev().find_map(|sample| sample.pss_mb),
         avg_cpu_pct: mean,
         samples: samples.clone(),
     }

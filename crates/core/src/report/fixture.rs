@@ -149,8 +149,14 @@ impl Run {
     pub(super) fn memory(mut self, megabytes: &[f64]) -> Self {
         for (second, rss_mb) in megabytes.iter().enumerate() {
             let at = Duration::from_secs(second as u64);
-            let sample =
-                ProcessSample { at, rss_mb: *rss_mb, cpu_pct: 23.4, threads: 4, open_files: 12 };
+            let sample = ProcessSample {
+                at,
+                rss_mb: *rss_mb,
+                pss_mb: None,
+                cpu_pct: 23.4,
+                threads: 4,
+                open_files: 12,
+            };
             self.tally.observe(&Event::Process(sample));
         }
         self

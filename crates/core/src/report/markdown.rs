@@ -213,8 +213,10 @@ fn process(report: &Report) -> String {
     if process.samples.is_empty() {
         return "\n## Process\n\nNot observed.\n".into();
     }
+    let pss =
+        process.peak_pss_mb.map(|pss| format!(" · Peak PSS: {pss:.1} MB")).unwrap_or_default();
     format!(
-        "\n## Process\n\nPeak RSS: {:.1} MB · Final RSS: {:.1} MB · Avg CPU: {:.1}%\n",
+        "\n## Process\n\nPeak RSS: {:.1} MB · Final RSS: {:.1} MB{pss} · Avg CPU: {:.1}%\n",
         process.peak_rss_mb, process.final_rss_mb, process.avg_cpu_pct,
     )
 }

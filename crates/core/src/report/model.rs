@@ -193,13 +193,19 @@ pub struct ErrorStats {
     pub examples: BTreeMap<ErrorCategory, Vec<String>>,
 }
 
-/// The server's process tree over time. Empty for a server that we did not start.
+/// The server's process tree over time. Empty for a server whose process is not known.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ProcessStats {
     /// The most memory seen.
     pub peak_rss_mb: f64,
     /// The memory at the end.
     pub final_rss_mb: f64,
+    /// The most memory seen, with what is shared divided among its users.
+    #[serde(default)]
+    pub peak_pss_mb: Option<f64>,
+    /// The same at the end.
+    #[serde(default)]
+    pub final_pss_mb: Option<f64>,
     /// Mean CPU, 100 = one core.
     pub avg_cpu_pct: f64,
     /// All samples.

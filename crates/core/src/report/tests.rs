@@ -112,6 +112,21 @@ fn a_run_without_a_call() {
     insta::assert_snapshot!("nothing_terminal", on_terminal(&report));
 }
 
+/// Systems other than Linux do not tell, and traces of older versions do not hold it.
+#[test]
+fn shared_memory_is_told_where_it_is_known() {
+    let observed = || Run::of(Scenario::sustained()).memory(&[120.0, 140.0]);
+    assert!(!text(&json::Metrics, &observed().report()).contains("pss_mb"));
+    let mut run = observed();
+    run.tally.samples[1].pss_mb = Some(99.5);
+    let report = run.report();
+    let metrics: Value = serde_json::from_str(&text(&json::Metrics, &report)).unwrap();
+    assert_eq!(metrics["process"]["peak_pss_mb"], 99.5);
+    assert_eq!(metrics["process"]["samples"][1]["pss_mb"], 99.5);
+    assert!(text(&markdown::Markdown, &report).contains("Peak PSS: 99.5 MB"));
+    assert!(on_terminal(&report).contains("(PSS 99.5 MB)"));
+}
+
 #[test]
 fn schemas_name_their_format_and_need_what_the_design_has() {
     let schema = json::schema();

@@ -15,6 +15,20 @@ pub enum Started {}
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reached {}
 
+/// Marks the builder of a server that we start and reach by address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StartedAndReached {}
+
+/// Marks whatever we start.
+pub trait IsStarted {}
+impl IsStarted for Started {}
+impl IsStarted for StartedAndReached {}
+
+/// Marks whatever is reached by address.
+pub trait IsReached {}
+impl IsReached for Reached {}
+impl IsReached for StartedAndReached {}
+
 /// Describes a server step by step, in any order. A setter that makes no sense for the transport
 /// does not compile. Wherever a [`Server`] is wanted the builder will do.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,6 +68,30 @@ impl Server {
         let transport = Transport::Http { url: url.into(), headers: BTreeMap::new() };
         ServerBuilder::new(String::new(), transport)
     }
+
+    /// A server that is reached over HTTP+SSE, the transport of 2024-11-05.
+    ///
+    /// ```
+    /// # use mcp_loadtest_core::server::Server;
+    /// let server = Server::sse("http://127.0.0.1:8000/sse").build();
+    /// assert_eq!(server.transport.name(), "sse");
+    /// ```
+    pub fn sse(url: impl Into<String>) -> ServerBuilder<Reached> {
+        let transport = Transport::Sse { url: url.into(), headers: BTreeMap::new() };
+        ServerBuilder::new(String::new(), transport)
+    }
+
+    /// A server that is reached over a WebSocket.
+    ///
+    /// ```
+    /// # use mcp_loadtest_core::server::Server;
+    /// let server = Server::websocket("ws://127.0.0.1:8000/ws").build();
+    /// assert_eq!(server.transport.name(), "ws");
+    /// ```
+    pub fn websocket(url: impl Into<String>) -> ServerBuilder<Reached> {
+        let transport = Transport::WebSocket { url: url.into(), headers: BTreeMap::new() };
+        ServerBuilder::new(String::new(), transport)
+    }
 }
 
 impl<How> ServerBuilder<How> {
@@ -69,6 +107,8 @@ impl<How> ServerBuilder<How> {
             max_message: MAX_MESSAGE,
             protocol: ProtocolChoice::Auto,
             inherit_env: InheritEnv::Safe,
+            pid: None,
+            ca_cert: None,
         };
         Self { server, how: PhantomData }
     }
@@ -104,7 +144,7 @@ impl<How> ServerBuilder<How> {
     }
 }
 
-impl ServerBuilder<Started> {
+impl<How: IsStarted> ServerBuilder<How> {
     /// Adds one argument.
     pub fn arg(mut self, arg: impl Into<String>) -> Self {
         self.server.args.push(arg.into());
@@ -136,12 +176,39 @@ impl ServerBuilder<Started> {
     }
 }
 
-impl ServerBuilder<Reached> {
-    /// Sends a header with every request.
+impl<How: IsReached> ServerBuilder<How> {
+    /// Sends a header with every request; over a WebSocket, with the one that opens it.
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        if let Transport::Http { headers, .. } = &mut self.server.transport {
+        if let Some(headers) = self.server.transport.headers_mut() {
             headers.insert(name.into(), value.into());
         }
+        self
+    }
+
+    /// Trusts the certificates of a PEM file, besides those of the system.
+    pub fn ca_cert(mut self, file: impl Into<PathBuf>) -> Self {
+        self.server.ca_cert = Some(file.into());
+        self
+    }
+}
+
+impl ServerBuilder<Reached> {
+    /// Starts the server with this command, and reaches it once it listens.
+    ///
+    /// ```
+    /// # use mcp_loadtest_core::server::Server;
+    /// let server = Server::http("http://127.0.0.1:8000/mcp").started_by("python").arg("server.py");
+    /// assert_eq!(server.build().to_string(), "python server.py at http://127.0.0.1:8000/mcp");
+    /// ```
+    pub fn started_by(self, command: impl Into<String>) -> ServerBuilder<StartedAndReached> {
+        let server = Server { command: command.into(), ..self.server };
+        ServerBuilder { server, how: PhantomData }
+    }
+
+    /// Says which process the server is: its memory and processor time are looked at. It is never
+    /// signalled.
+    pub fn pid(mut self, pid: u32) -> Self {
+        self.server.pid = Some(pid);
         self
     }
 }

@@ -55,6 +55,7 @@ struct Line<'a> {
     diagnosis: Option<Diagnosis>,
     evidence: Option<String>,
     rss_mb: Option<f64>,
+    pss_mb: Option<f64>,
     cpu_pct: Option<f64>,
     #[serde(default)]
     threads: u32,
@@ -118,6 +119,7 @@ pub fn read_line(line: &str) -> Result<Event<'static>, TraceError> {
         "process_sample" => Event::Process(ProcessSample {
             at,
             rss_mb: line.need(line.rss_mb, "rss_mb")?,
+            pss_mb: line.pss_mb,
             cpu_pct: line.need(line.cpu_pct, "cpu_pct")?,
             threads: line.threads,
             open_files: line.open_files,
@@ -211,7 +213,7 @@ mod tests {
                     cpu: Duration::from_nanos(took / 2),
                     starved: Duration::from_nanos(took / 3),
                 }),
-                Event::Process(ProcessSample { at, rss_mb: 1.5, cpu_pct: 2.25, threads: 3, open_files: 4 }),
+                Event::Process(ProcessSample { at, rss_mb: 1.5, pss_mb: Some(1.25), cpu_pct: 2.25, threads: 3, open_files: 4 }),
                 Event::Scenario { at, name: "step".into(), detail: text.into(), took: Some(Duration::from_nanos(took)) },
             ];
             for event in events {
@@ -222,6 +224,13 @@ mod tests {
                 prop_assert_eq!(read_line(&line).unwrap(), event);
             }
         }
+    }
+
+    #[test]
+    fn lines_of_older_versions_are_read() {
+        let line = r#"{"ts":1.0,"kind":"process_sample","rss_mb":1.5,"cpu_pct":2.0}"#;
+        let Event::Process(sample) = read_line(line).unwrap() else { panic!() };
+        assert_eq!((sample.rss_mb, sample.pss_mb, sample.threads), (1.5, None, 0));
     }
 
     #[test]

@@ -46,6 +46,7 @@ pub fn schema() -> Value {
             "diagnosis": { "enum": ["wedged", "call_stuck", "request_lost", "spinning", "stopped", "slow", "unclear"] },
             "evidence": { "type": "string" },
             "rss_mb": { "type": "number" },
+            "pss_mb": { "type": "number", "description": "what is shared is divided among its users; Linux only" },
             "cpu_pct": { "type": "number" },
             "threads": { "type": "integer" },
             "open_files": { "type": "integer" },

@@ -83,6 +83,10 @@ fn append_process(sample: &ProcessSample, out: &mut Vec<u8>) {
     open(out, sample.at, "process_sample");
     out.extend_from_slice(b",\"rss_mb\":");
     append_json(&sample.rss_mb, out);
+    if let Some(pss_mb) = sample.pss_mb {
+        out.extend_from_slice(b",\"pss_mb\":");
+        append_json(&pss_mb, out);
+    }
     out.extend_from_slice(b",\"cpu_pct\":");
     append_json(&sample.cpu_pct, out);
     out.extend_from_slice(b",\"threads\":");

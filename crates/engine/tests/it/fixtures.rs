@@ -20,7 +20,7 @@ pub(crate) fn root() -> PathBuf {
 }
 
 /// The file of a mock, named without its ending.
-fn script(name: &str) -> String {
+pub(crate) fn mock_script(name: &str) -> String {
     let script = root().join("tests/fixtures").join(format!("{name}.py"));
     assert!(script.is_file(), "{} is missing", script.display());
     script.to_str().expect("a path in UTF-8").to_owned()
@@ -28,7 +28,7 @@ fn script(name: &str) -> String {
 
 /// A mock over stdio.
 pub(crate) fn mock(name: &str) -> ServerBuilder<Started> {
-    Server::stdio("python3").arg(script(name))
+    Server::stdio("python3").arg(mock_script(name))
 }
 
 /// A mock that is written in the test itself, on the helpers of the others.
@@ -44,13 +44,26 @@ fn inline(text: &str) -> [String; 2] {
 /// A server that listens on a port and is gone when this is dropped.
 pub(crate) struct Listening {
     pub(crate) url: String,
+    /// The number of its process.
+    pub(crate) pid: u32,
     _process: ServerProcess,
 }
 
 /// Starts `mock-http-server`.
 pub(crate) async fn http_mock(env: &[(&str, &str)]) -> Listening {
+    listening_mock("mock-http-server", env).await
+}
+
+/// Starts a mock that is reached by address.
+pub(crate) async fn listening_mock(name: &str, env: &[(&str, &str)]) -> Listening {
     let env = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    announced(vec![script("mock-http-server")], env.collect()).await
+    announced(vec![mock_script(name)], env.collect()).await
+}
+
+/// A port that was free a moment ago.
+pub(crate) fn free_port() -> u16 {
+    let free = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    free.local_addr().expect("it is bound").port()
 }
 
 /// Starts a mock for HTTP that is written in the test itself.
@@ -67,14 +80,13 @@ async fn announced(args: Vec<String>, env: BTreeMap<String, String>) -> Listenin
     let line = timeout(DEADLINE, BufReader::new(stdout).lines().next_line()).await;
     let line = line.expect("in time").expect("readable").expect("a line");
     let told: serde_json::Value = serde_json::from_str(&line).expect("the mock tells its address");
-    Listening { url: told["url"].as_str().expect("the address").to_owned(), _process: process }
+    let url = told["url"].as_str().expect("the address").to_owned();
+    Listening { url, pid: process.pid(), _process: process }
 }
 
 /// Starts a server that is told its port, and waits until it listens.
 pub(crate) async fn listening(path: &str, describe: impl FnOnce(u16) -> Launch) -> Listening {
-    let free = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let port = free.local_addr().expect("it is bound").port();
-    drop(free);
+    let port = free_port();
     let mut process = ServerProcess::spawn(&describe(port)).expect("the server starts");
     let mut stdout = process.take_stdout().expect("nobody took it");
     // A full pipe would stop a server that logs there.
@@ -85,5 +97,6 @@ pub(crate) async fn listening(path: &str, describe: impl FnOnce(u16) -> Launch) 
         assert!(Instant::now() < deadline, "nothing listens: {}", process.stderr_tail());
         sleep(std::time::Duration::from_millis(20)).await;
     }
-    Listening { url: format!("http://127.0.0.1:{port}{path}"), _process: process }
+    let url = format!("http://127.0.0.1:{port}{path}");
+    Listening { url, pid: process.pid(), _process: process }
 }

@@ -9,6 +9,7 @@
 //! | `killed`        | nothing is left of a run that was killed, except what it had written    |
 //! | `real_bugs`     | bugs of published servers that must be found, and their fixes           |
 //! | `real_servers`  | published servers that must pass                                        |
+//! | `reached`       | servers at an address: started by us, or watched by their number       |
 //! | `regressions`   | bugs of our own, each in a test that is named after it                  |
 //!
 //! The rest helps: `fixtures` starts mocks, `environments` finds what is installed, `processes`
@@ -22,6 +23,7 @@ mod killed;
 mod library;
 mod matrix;
 mod processes;
+mod reached;
 mod real_bugs;
 mod real_servers;
 mod regressions;

@@ -1,14 +1,18 @@
-//! Published servers that must pass, over both transports and in both eras.
+//! Published servers that must pass, over every transport and in both eras.
 
 use std::time::Duration;
 
 use mcp_loadtest::{Era, Report, Revision, Run, Scenario, Server, Thresholds, Verdict};
+use mcp_loadtest_core::{
+    hint::Hint as _,
+    server::{Reached, ServerBuilder},
+};
 use mcp_loadtest_wire::process::Launch;
 use serde_json::json;
 
 use crate::{
     environments::{program, python_echo},
-    fixtures::{Listening, listening},
+    fixtures::{Listening, free_port, listening},
 };
 
 const EVERYTHING: &str = "node_modules/@modelcontextprotocol/server-everything/dist/index.js";
@@ -58,6 +62,64 @@ async fn everything_passes_over_http() {
     let report = load(Server::http(&server.url), "message").await;
     assert_passes(&report, Era::Legacy);
     assert!(report.server_info.tools > Some(10));
+}
+
+#[tokio::test]
+async fn everything_passes_over_sse() {
+    let server = listening("/sse", |port| {
+        let mut launch = Launch::new("node");
+        launch.args = vec![program("everything", EVERYTHING), "sse".into()];
+        launch.env.insert("PORT".into(), port.to_string());
+        launch
+    })
+    .await;
+    let report = load(Server::sse(&server.url), "message").await;
+    assert_passes(&report, Era::Legacy);
+    assert!(report.server_info.tools > Some(10));
+    // Asked in the wrong way, it says what it is.
+    let wrong = Run::new(Server::http(&server.url), Scenario::sustained()).execute().await;
+    let hint = wrong.expect_err("it speaks another transport").hint();
+    assert_eq!(hint.as_deref(), Some("try `--transport sse`"));
+}
+
+/// The echo server over a transport that newer SDKs leave out, started by the run itself.
+fn python_older(transport: &str, reach: impl FnOnce(u16) -> ServerBuilder<Reached>) -> Server {
+    const NAME: &str = "mcp-1.30.0-older";
+    let port = free_port();
+    let server = reach(port).started_by(program(NAME, "bin/python"));
+    server.args([program(NAME, "echo_older.py"), transport.into(), port.to_string()]).build()
+}
+
+#[tokio::test]
+async fn python_1_30_passes_over_sse() {
+    let server = python_older("sse", |port| Server::sse(format!("http://127.0.0.1:{port}/sse")));
+    let report = load(server, "text").await;
+    assert_passes(&report, Era::Legacy);
+    assert_eq!(report.verdict, Verdict::Pass, "{:#?}", report.findings);
+    assert!(report.process.peak_rss_mb > 10.0 && report.process.peak_pss_mb > Some(5.0));
+}
+
+#[tokio::test]
+async fn python_1_30_passes_over_a_websocket() {
+    let server = python_older("ws", |port| Server::websocket(format!("ws://127.0.0.1:{port}/ws")));
+    let report = load(server, "text").await;
+    assert_passes(&report, Era::Legacy);
+    assert_eq!(report.verdict, Verdict::Pass, "{:#?}", report.findings);
+}
+
+/// Calls in flight overtake each other on one stream.
+#[tokio::test]
+async fn python_1_30_answers_out_of_order_over_older_transports() {
+    let call = |ms: u64| mcp_loadtest::ToolCall::new("slow_async").args(json!({ "ms": ms }));
+    let scenario = Scenario::sustained().concurrent(16).duration(Duration::from_secs(1));
+    let scenario = scenario.tool_call(call(50)).tool_call(call(400)).tool_call(call(900)).build();
+    let sse = python_older("sse", |port| Server::sse(format!("http://127.0.0.1:{port}/sse")));
+    let ws = python_older("ws", |port| Server::websocket(format!("ws://127.0.0.1:{port}/ws")));
+    for server in [sse, ws] {
+        let report = Run::new(server, scenario.clone()).execute().await.expect("it runs");
+        assert_eq!((report.verdict, report.errors.total), (Verdict::Pass, 0));
+        assert!(report.throughput.total_requests > 16);
+    }
 }
 
 /// The echo server on a version of the Python SDK, on a port.

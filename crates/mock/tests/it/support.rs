@@ -6,7 +6,7 @@ use mcp_loadtest_core::mcp::Revision;
 use mcp_loadtest_mock::{Fault, Mock, RunningMock};
 use mcp_loadtest_wire::{
     clock::Clock,
-    session::{Hello, How, Options, Reply, Session, Target},
+    session::{Address, Hello, How, Options, Reply, Session, Target},
     sink::Nowhere,
 };
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ pub(super) async fn start(fault: Fault) -> RunningMock {
 }
 
 pub(super) fn target(mock: &RunningMock) -> Target {
-    Target::Http { url: mock.url().into(), headers: Vec::new() }
+    Target::Http(Address::new(mock.url()))
 }
 
 pub(super) fn options() -> Options {

@@ -8,7 +8,7 @@ use mcp_loadtest_core::{
     outcome::ErrorCategory,
 };
 use mcp_loadtest_mock::{Fault, Mock};
-use mcp_loadtest_wire::session::{How, Session, Target};
+use mcp_loadtest_wire::session::{How, Session};
 use serde_json::json;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -93,8 +93,7 @@ async fn a_healthy_mock_does_not_wedge() {
     LocalSet::new()
         .run_until(async {
             let mock = start(Fault::None).await;
-            let url = mock.url().to_owned();
-            let again = Target::Http { url, headers: Vec::new() };
+            let again = target(&mock);
             for revision in [Revision::NEWEST_LEGACY, Revision::NEWEST_MODERN] {
                 let (session, _) = open(&mock, revision).await;
                 for _ in 0..10 {

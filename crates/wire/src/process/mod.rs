@@ -11,6 +11,7 @@
 //! What slips through all four: a process that changed its user, or one that left the group, the
 //! family *and* its environment before the server was stopped.
 
+mod capture;
 #[cfg(unix)]
 mod census;
 mod exit;
@@ -18,6 +19,7 @@ mod exit;
 mod group;
 #[cfg(unix)]
 mod guard;
+mod host;
 mod inspect;
 #[cfg(windows)]
 mod job;
@@ -35,6 +37,7 @@ mod stray;
 mod tee;
 
 pub use exit::ExitInfo;
+pub use host::Host;
 pub use inspect::{RunState, Sample, Sampler, StateCounts, TreeState, inspect};
 pub use launch::{Launch, TeeStderr};
 pub use lookup::LookupError;
@@ -43,6 +46,9 @@ pub use server::ServerProcess;
 pub use spawn::SpawnError;
 pub use stop::{Patience, StopReport, StopStep};
 pub use stray::Stray;
+
+pub(crate) use capture::Capture;
+pub(crate) use host::{Ended, HostError, Lease, Running};
 
 #[cfg(unix)]
 use group as fence;

@@ -161,6 +161,10 @@ impl Inner {
                 }
                 self.await_end(id, pin!(std::future::pending())).await
             }
+            Link::Sse(_) | Link::WebSocket(_) => {
+                self.link.send_call(self, id, prepared);
+                self.await_end(id, pin!(std::future::pending())).await
+            }
             Link::Http(http) => {
                 let exchange = pin!(http.exchange(self, id, prepared));
                 self.await_end(id, exchange).await

@@ -29,6 +29,11 @@ const SILENCE: Duration = Duration::from_secs(3);
 
 /// Finds the revision that a server speaks.
 pub async fn find_revision(target: &Target, options: &Options) -> Result<EraProbe, OpenError> {
+    if let Target::Sse(_) = target {
+        // The transport is older than the question.
+        let reason = "HTTP+SSE belongs to the legacy era".into();
+        return Ok(EraProbe { revision: Revision::NEWEST_LEGACY, reason });
+    }
     let mut quiet = options.clone();
     quiet.sink = Rc::new(Nowhere);
     quiet.stderr_log = None;

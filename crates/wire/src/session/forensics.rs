@@ -38,7 +38,7 @@ impl Inner {
                 began: at,
                 replies: self.slots.borrow().replies,
                 control: Rc::new(Cell::new(ControlReply::NotSent)),
-                process: self.link.process_state(),
+                process: self.process_state(),
             };
             self.ask_for_control(&watch.control);
             *self.watch.borrow_mut() = Some(watch);
@@ -113,7 +113,7 @@ impl Inner {
         watch: Option<&Watch>,
         watched: Duration,
     ) -> Option<ProcessEvidence> {
-        let now = self.link.process_state()?;
+        let now = self.process_state()?;
         let before = watch.and_then(|watch| watch.process.as_ref());
         Some(ProcessEvidence {
             stopped: now.state == RunState::Stopped,

@@ -100,8 +100,10 @@ impl Session {
         let said = result.get("protocolVersion").and_then(Value::as_str).unwrap_or_default();
         let revision = self.agree(asked, said, strictness)?;
         self.inner.lifecycle.set(lifecycle(revision));
-        if let Link::Http(http) = &self.inner.link {
-            http.agree(&self.inner);
+        match &self.inner.link {
+            Link::Http(http) => http.agree(&self.inner),
+            Link::Sse(sse) => sse.agree(&self.inner),
+            Link::Stdio(_) | Link::WebSocket(_) => {}
         }
         self.notify(method::INITIALIZED, Value::Null).await;
         if let Link::Http(http) = &self.inner.link {
@@ -170,7 +172,7 @@ impl Session {
             Outcome::Ok => return Ok(reply.json().unwrap_or(Value::Null)),
             Outcome::Failed(category) => category,
         };
-        if category == ErrorCategory::Disconnected && self.inner.link.is_http() {
+        if category == ErrorCategory::Disconnected && self.inner.link.is_remote() {
             return Err(OpenError::Unreachable(reply.message.clone()));
         }
         // What came instead of an answer often says more than the lack of one.
@@ -179,7 +181,7 @@ impl Session {
         if let Some(instead) = instead {
             message.push_str(&format!("; it wrote something that is no message: {instead}"));
         }
-        let stderr = self.inner.link.stderr_tail();
+        let stderr = self.inner.stderr_tail();
         Err(OpenError::Handshake { method, category, code: reply.code, message, stderr })
     }
 }

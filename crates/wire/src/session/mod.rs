@@ -7,13 +7,17 @@
 //! | file        | what it does                                                   |
 //! |-------------|----------------------------------------------------------------|
 //! | `open`      | start a server or connect to one, find the era, shake hands    |
+//! | `address`   | how to get to a server that is reached by its address          |
+//! | `behind`    | the process at that address, and what its end means            |
 //! | `call`      | send a prepared request and wait for what becomes of it        |
 //! | `settle`    | take frames from the transport and end the calls they answer   |
 //! | `answer`    | answer what the server asks of us, in both eras                |
 //! | `forensics` | find out why a call is silent                                  |
 //! | `tools`     | list the tools, page by page                                   |
 
+mod address;
 mod answer;
+mod behind;
 mod call;
 mod era;
 mod forensics;
@@ -39,16 +43,17 @@ use serde_json::Value;
 use tokio::time::sleep;
 
 pub use crate::slots::Deadlines;
+pub use address::{Address, Owner};
 pub use call::How;
 pub use era::{EraProbe, find_revision};
 pub use handshake::{Hello, ProtocolStrictness};
-pub use open::{OpenError, Options, Target};
+pub use open::{Hold, OpenError, Options, Target};
 pub use prepared::Prepared;
 pub use tools::ToolListing;
 
 use crate::{
     clock::Clock,
-    process::{StopReport, TreeState},
+    process::{StopReport, TreeState, inspect},
     sink::Sink,
     slots::Slots,
     transport::Link,
@@ -125,6 +130,7 @@ pub(crate) struct Inner {
     pub(crate) lifecycle: Cell<Lifecycle>,
     pub(crate) slots: RefCell<Slots>,
     pub(crate) link: Link,
+    pub(crate) behind: behind::Behind,
     pub(crate) sink: Rc<dyn Sink>,
     pub(crate) clock: Clock,
     pub(crate) counters: Counters,
@@ -161,14 +167,14 @@ impl Session {
         self.inner.broken.borrow().clone()
     }
 
-    /// The process tree of the server at this moment, where it is ours.
+    /// The process tree of the server at this moment, where it is known.
     pub fn process(&self) -> Option<TreeState> {
-        self.inner.link.process_state()
+        self.inner.process_state()
     }
 
-    /// The process id of the server, where it is ours.
+    /// The process id of the server, where it is known.
     pub fn pid(&self) -> Option<u32> {
-        self.inner.link.pid()
+        self.inner.pid()
     }
 
     /// Notifications that came in so far.
@@ -195,10 +201,16 @@ impl Session {
         Rc::new(prepared::prepare(&self.inner.lifecycle.get(), method::TOOLS_CALL, params, &marks))
     }
 
-    /// Ends the session: over stdio the server is asked to end, then told, then killed.
+    /// Ends the session. A server of ours that no other session needs is asked to end, then told,
+    /// then killed.
     pub async fn close(self) -> Option<StopReport> {
         self.tell_counts();
-        self.inner.link.close(&self.inner, self.inner.shutdown_timeout).await
+        self.end(self.inner.shutdown_timeout).await
+    }
+
+    async fn end(&self, patience: Duration) -> Option<StopReport> {
+        let stopped = self.inner.link.close(&self.inner, patience).await;
+        stopped.or(self.inner.leave_process(patience).await)
     }
 
     /// Cuts the session off in the middle of its calls, which end as cancelled: over stdio the server's
@@ -212,7 +224,8 @@ impl Session {
         self.tell_counts();
         match &self.inner.link {
             Link::Stdio(_) => self.inner.link.close(&self.inner, self.inner.shutdown_timeout).await,
-            Link::Http(_) => None,
+            // Nobody holds the connections any more: they close with the session.
+            Link::Http(_) | Link::Sse(_) | Link::WebSocket(_) => None,
         }
     }
 
@@ -228,7 +241,7 @@ impl Session {
 
     /// Ends the session without patience: it was only a trial, or it never began.
     pub(crate) async fn discard(self) {
-        self.inner.link.close(&self.inner, Duration::ZERO).await;
+        self.end(Duration::ZERO).await;
     }
 }
 
@@ -242,6 +255,8 @@ async fn sweep(inner: Weak<Inner>, shortest_deadline: Duration) {
         inner.slots.borrow_mut().sweep(inner.clock.now());
         if let Link::Stdio(stdio) = &inner.link {
             stdio.notice_exit(&inner);
+        } else {
+            inner.notice_end();
         }
     }
 }
@@ -250,6 +265,24 @@ impl Inner {
     /// The session that this is the inside of.
     pub(crate) fn session(&self) -> Option<Session> {
         self.me.upgrade().map(|inner| Session { inner })
+    }
+
+    /// The process id of the server, where it is known.
+    pub(crate) fn pid(&self) -> Option<u32> {
+        self.link.pid().or_else(|| self.behind.pid())
+    }
+
+    /// The process tree at this moment.
+    pub(crate) fn process_state(&self) -> Option<TreeState> {
+        inspect(self.pid()?)
+    }
+
+    /// The end of what the server said on stderr.
+    pub(crate) fn stderr_tail(&self) -> String {
+        match &self.link {
+            Link::Stdio(stdio) => stdio.stderr_tail(),
+            _ => self.behind.stderr_tail(),
+        }
     }
 
     pub(crate) fn emit(&self, event: &Event<'_>) {

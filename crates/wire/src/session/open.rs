@@ -8,40 +8,71 @@ use std::{
     time::Duration,
 };
 
-use http::Uri;
 use mcp_loadtest_core::{
     hint::Hint,
     mcp::{Revision, lifecycle},
     outcome::ErrorCategory,
 };
-use rustls::pki_types::ServerName;
 use thiserror::Error;
+use tokio::time::{Instant, sleep};
 
-use super::{Counters, Hello, Inner, ProtocolStrictness, Session};
+use super::{
+    Counters, Hello, Inner, ProtocolStrictness, Session,
+    address::{Address, HTTP, WS},
+    behind::Behind,
+};
 use crate::{
     clock::Clock,
-    process::{Launch, ServerProcess, SpawnError},
+    process::{Launch, Lease, ServerProcess, SpawnError},
     sink::Sink,
     slots::Slots,
     transport::{
-        Link, MESSAGE_LIMIT,
-        http::{HttpLink, HttpTarget, stream},
-        stdio::StdioLink,
+        CaCertError, Link, MESSAGE_LIMIT, http::HttpLink, sse::SseLink, stdio::StdioLink,
+        websocket::WsLink,
     },
 };
+
+/// How long a server that accepts connections but is not ready yet is left alone.
+const NOT_READY_PAUSE: Duration = Duration::from_millis(50);
 
 /// Whom to talk to.
 #[derive(Debug, Clone)]
 pub enum Target {
-    /// A process that we start.
+    /// A process that we start, over its pipes.
     Stdio(Launch),
-    /// A server that runs.
-    Http {
-        /// Its MCP endpoint.
-        url: String,
-        /// Sent with every request.
-        headers: Vec<(String, String)>,
-    },
+    /// Streamable HTTP.
+    Http(Address),
+    /// HTTP+SSE of 2024-11-05.
+    Sse(Address),
+    /// WebSocket.
+    WebSocket(Address),
+}
+
+/// Keeps a server that we start and reach by address running between sessions; see
+/// [`Target::hold`].
+#[must_use = "it lasts only as long as this is kept"]
+pub struct Hold {
+    lease: Option<Lease>,
+}
+
+impl Target {
+    /// The address, unless it is pipes.
+    fn address(&self) -> Option<&Address> {
+        match self {
+            Self::Stdio(_) => None,
+            Self::Http(address) | Self::Sse(address) | Self::WebSocket(address) => Some(address),
+        }
+    }
+
+    /// Starts a server that we start and reach by address, waits until it listens, and keeps it
+    /// running for as long as the result is kept. Does nothing for any other.
+    pub async fn hold(&self, options: &Options) -> Result<Hold, OpenError> {
+        let lease = match self.address() {
+            Some(address) => address.hold(options.startup_timeout).await?,
+            None => None,
+        };
+        Ok(Hold { lease })
+    }
 }
 
 /// How sessions are opened.
@@ -115,6 +146,46 @@ pub enum OpenError {
     /// Nobody answers at the address.
     #[error("{0}")]
     Unreachable(String),
+    /// The server that we started ended before it could be reached.
+    #[error("the server ended with {exit} before it could be reached")]
+    Ended {
+        /// How it ended.
+        exit: String,
+        /// The end of its stderr.
+        stderr: String,
+    },
+    /// The server that we started does not listen where it should.
+    #[error("the server was started, but nothing listens at {host} after {patience:?}")]
+    NotListening {
+        /// Where it should.
+        host: String,
+        /// How long was waited.
+        patience: Duration,
+        /// The end of its stderr.
+        stderr: String,
+    },
+    /// Somebody else listens where the server that we start should.
+    #[error("something listens at {0} already, so the server cannot be started there")]
+    Occupied(String),
+    /// There is no process with the number that was given.
+    #[error("there is no process {0}")]
+    NoProcess(u32),
+    /// The file with certificates cannot be used.
+    #[error(transparent)]
+    CaCert(#[from] CaCertError),
+    /// The event stream or the socket could not be opened.
+    #[error("the server did not open {what}: {message}")]
+    Opening {
+        /// Which.
+        what: &'static str,
+        /// The HTTP status, where that is the reason.
+        code: Option<i64>,
+        /// What it did instead.
+        message: String,
+    },
+    /// The address speaks the older transport.
+    #[error("`{0}` speaks HTTP+SSE of 2024-11-05, not Streamable HTTP")]
+    IsSse(String),
     /// The handshake failed.
     #[error("the server did not answer `{method}`: {}", describe(*category, *code, message))]
     Handshake {
@@ -148,18 +219,21 @@ impl Hint for OpenError {
             Self::Spawn(error) => error.hint(),
             Self::Url { .. } => Some("write it like `http://127.0.0.1:3000/mcp`".into()),
             Self::Unreachable(_) | Self::Reach { .. } => Some("check that the server runs and that host and port are right".into()),
+            Self::Ended { .. } => Some("run its command by hand and look at what it says".into()),
+            Self::NotListening { .. } => Some("check that host and port are those that it listens on, or give it more time with `--startup-timeout`".into()),
+            Self::Occupied(_) => Some("end the other one, or leave out the command to test that one".into()),
+            Self::NoProcess(_) => Some("name the process that answers at the address, or leave out `--pid`".into()),
+            Self::CaCert(error) => error.hint(),
+            Self::IsSse(_) => Some("try `--transport sse`".into()),
+            Self::Opening { code, what, .. } => opening_hint(*code, what),
             Self::Revision(_) => Some("leave out `--strict-protocol`, or name the server's revision with `--protocol`".into()),
             Self::Handshake { category: ErrorCategory::Timeout, .. } => {
                 Some("give it more time with `--startup-timeout`, or look at its stderr with `--tee-stderr`".into())
             }
-            Self::Handshake { code: Some(401 | 403), .. } => {
-                Some("the server wants credentials: pass them with `--header 'Authorization: Bearer …'`".into())
-            }
-            Self::Handshake { code: Some(300..=399), .. } => {
-                Some("if you trust it, use the address that it names".into())
-            }
+            Self::Handshake { code: Some(401 | 403), .. } => Some(WANTS_CREDENTIALS.into()),
+            Self::Handshake { code: Some(300..=399), .. } => Some(IS_ELSEWHERE.into()),
             Self::Handshake { code: Some(404 | 405), .. } => Some(
-                "check the path; an address that ends in `/sse` speaks HTTP+SSE of 2024-11-05, which is not built yet".into(),
+                "check the path; if it is that of an event stream (often `/sse`), try `--transport sse`".into(),
             ),
             Self::Handshake { code: Some(400..=599), .. } => {
                 Some("check the path: this does not look like an MCP endpoint".into())
@@ -175,9 +249,78 @@ impl Hint for OpenError {
     }
 }
 
+const WANTS_CREDENTIALS: &str =
+    "the server wants credentials: pass them with `--header 'Authorization: Bearer …'`";
+const IS_ELSEWHERE: &str = "if you trust it, use the address that it names";
+
+fn opening_hint(code: Option<i64>, what: &str) -> Option<String> {
+    Some(match code {
+        Some(401 | 403) => WANTS_CREDENTIALS.into(),
+        Some(300..=399) => IS_ELSEWHERE.into(),
+        _ => format!("check the path and the transport: {what} is what `--transport` asked for"),
+    })
+}
+
+impl OpenError {
+    /// A server of ours that ended before it could be reached.
+    pub(super) fn ended(lease: &Lease) -> Self {
+        let ended = lease.running.ended();
+        let stderr = ended.as_ref().map(|ended| ended.stderr.clone()).unwrap_or_default();
+        let exit = ended.map_or_else(String::new, |ended| ended.exit.to_string());
+        Self::Ended { exit, stderr }
+    }
+
+    /// The end of the server's stderr, where that may explain the error.
+    pub fn stderr(&self) -> Option<&str> {
+        match self {
+            Self::Handshake { stderr, .. }
+            | Self::Ended { stderr, .. }
+            | Self::NotListening { stderr, .. } => {
+                Some(stderr.as_str()).filter(|stderr| !stderr.trim().is_empty())
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a server that was just started may answer better in a moment.
+    fn may_pass(&self) -> bool {
+        match self {
+            Self::Unreachable(_) | Self::Reach { .. } => true,
+            Self::Handshake { code, .. } | Self::Opening { code, .. } => {
+                matches!(code, Some(502..=504))
+            }
+            _ => false,
+        }
+    }
+}
+
 impl Session {
     /// Starts or reaches the server and begins the session.
     pub async fn open(
+        target: &Target,
+        options: &Options,
+        revision: Revision,
+    ) -> Result<(Self, Hello), OpenError> {
+        let held = target.hold(options).await?.lease;
+        let began = Instant::now();
+        loop {
+            let opened = Self::open_once(target, options, revision).await;
+            // A server that we have just started may accept connections before it is ready.
+            let (Some(held), Err(error)) = (&held, &opened) else { return opened };
+            if !error.may_pass() {
+                return opened;
+            }
+            if held.running.ended().is_some() {
+                return Err(OpenError::ended(held));
+            }
+            if began.elapsed() >= options.startup_timeout {
+                return opened;
+            }
+            sleep(NOT_READY_PAUSE).await;
+        }
+    }
+
+    async fn open_once(
         target: &Target,
         options: &Options,
         revision: Revision,
@@ -186,9 +329,22 @@ impl Session {
         match session.begin(options.startup_timeout, options.strictness).await {
             Ok(hello) => Ok((session, hello)),
             Err(error) => {
+                let error = session.older_transport(target, error).await;
                 session.discard().await;
                 Err(error)
             }
+        }
+    }
+
+    /// As the specification advises: whoever refuses a POST may offer an event stream in its place.
+    async fn older_transport(&self, target: &Target, error: OpenError) -> OpenError {
+        match (&self.inner.link, target, &error) {
+            (
+                Link::Http(http),
+                Target::Http(address),
+                OpenError::Handshake { code: Some(400 | 404 | 405), .. },
+            ) if http.is_sse(&self.inner).await => OpenError::IsSse(address.url.clone()),
+            _ => error,
         }
     }
 
@@ -196,7 +352,7 @@ impl Session {
     pub fn http_session_id(&self) -> Option<String> {
         match &self.inner.link {
             Link::Http(http) => http.session_id(),
-            Link::Stdio(_) => None,
+            Link::Stdio(_) | Link::Sse(_) | Link::WebSocket(_) => None,
         }
     }
 
@@ -207,17 +363,13 @@ impl Session {
         revision: Revision,
         session_id: Option<String>,
     ) -> Result<Self, OpenError> {
-        let Target::Http { url, headers } = target else {
+        let Target::Http(address) = target else {
             return Err(OpenError::Url {
-                url: "stdio".into(),
-                why: "pipes cannot be shared between threads".into(),
+                url: target.address().map_or("stdio", |address| &address.url).to_owned(),
+                why: "only sessions over Streamable HTTP can be shared between threads".into(),
             });
         };
-        let http = HttpLink::new(
-            Rc::new(http_target(url, headers, options.message_limit).await?),
-            session_id,
-        );
-        let session = Self::assemble(Link::Http(http), options, revision);
+        let session = Self::reach_http(address, options, revision, session_id).await?;
         session.agree_http();
         Ok(session)
     }
@@ -236,19 +388,56 @@ impl Session {
     ) -> Result<Self, OpenError> {
         match target {
             Target::Stdio(launch) => Self::spawn(launch, options, revision),
-            Target::Http { url, headers } => {
-                let target = http_target(url, headers, options.message_limit).await?;
-                let session = Self::assemble(
-                    Link::Http(HttpLink::new(Rc::new(target), None)),
-                    options,
-                    revision,
-                );
-                if let Link::Http(http) = &session.inner.link {
-                    http.refresh_head(&session.inner);
-                }
-                Ok(session)
-            }
+            Target::Http(address) => Self::reach_http(address, options, revision, None).await,
+            Target::Sse(address) => Self::reach_sse(address, options, revision).await,
+            Target::WebSocket(address) => Self::reach_ws(address, options, revision).await,
         }
+    }
+
+    async fn reach_http(
+        address: &Address,
+        options: &Options,
+        revision: Revision,
+        session_id: Option<String>,
+    ) -> Result<Self, OpenError> {
+        let target = address.find(HTTP, options.message_limit).await?;
+        let behind = address.process(&target, options.startup_timeout).await?;
+        let link = Link::Http(HttpLink::new(Rc::new(target), session_id));
+        let session = Self::assemble(link, behind, options, revision);
+        if let Link::Http(http) = &session.inner.link {
+            http.refresh_head(&session.inner);
+        }
+        Ok(session)
+    }
+
+    async fn reach_sse(
+        address: &Address,
+        options: &Options,
+        revision: Revision,
+    ) -> Result<Self, OpenError> {
+        let target = address.find(HTTP, options.message_limit).await?;
+        let behind = address.process(&target, options.startup_timeout).await?;
+        let link = Link::Sse(Box::new(SseLink::new(Rc::new(target))));
+        let session = Self::assemble(link, behind, options, revision);
+        if let Link::Sse(sse) = &session.inner.link {
+            sse.start(&session.inner, options.startup_timeout).await?;
+        }
+        Ok(session)
+    }
+
+    async fn reach_ws(
+        address: &Address,
+        options: &Options,
+        revision: Revision,
+    ) -> Result<Self, OpenError> {
+        let target = address.find(WS, options.message_limit).await?;
+        let behind = address.process(&target, options.startup_timeout).await?;
+        let socket = WsLink::connect(&target, options.startup_timeout).await?;
+        let session = Self::assemble(Link::WebSocket(WsLink::default()), behind, options, revision);
+        if let Link::WebSocket(ws) = &session.inner.link {
+            ws.start(&session.inner, socket, options.message_limit);
+        }
+        Ok(session)
     }
 
     fn spawn(launch: &Launch, options: &Options, revision: Revision) -> Result<Self, OpenError> {
@@ -257,14 +446,15 @@ impl Session {
         let process = ServerProcess::spawn(&launch)?;
         let (link, pipes) = StdioLink::new(process, options.stdout_log.as_deref())
             .expect("a process that was just started still has its pipes");
-        let session = Self::assemble(Link::Stdio(Box::new(link)), options, revision);
+        let link = Link::Stdio(Box::new(link));
+        let session = Self::assemble(link, Behind::Unknown, options, revision);
         if let Link::Stdio(stdio) = &session.inner.link {
             stdio.start(&session.inner, pipes, options.message_limit);
         }
         Ok(session)
     }
 
-    fn assemble(link: Link, options: &Options, revision: Revision) -> Self {
+    fn assemble(link: Link, behind: Behind, options: &Options, revision: Revision) -> Self {
         let inner = Rc::new_cyclic(|me| Inner {
             me: me.clone(),
             index: options.index,
@@ -272,6 +462,7 @@ impl Session {
             lifecycle: Cell::new(lifecycle(revision)),
             slots: RefCell::new(Slots::new(options.worker)),
             link,
+            behind,
             sink: options.sink.clone(),
             clock: options.clock,
             counters: Counters::default(),
@@ -280,79 +471,7 @@ impl Session {
             shutdown_timeout: options.shutdown_timeout,
         });
         tokio::task::spawn_local(super::sweep(Rc::downgrade(&inner), options.shortest_deadline));
+        inner.note_cleared();
         Self { inner }
     }
-}
-
-/// Reads the URL and finds the host.
-async fn http_target(
-    url: &str,
-    headers: &[(String, String)],
-    limit: usize,
-) -> Result<HttpTarget, OpenError> {
-    let bad = |why: &str| OpenError::Url { url: url.to_owned(), why: why.to_owned() };
-    let uri: Uri = url.parse().map_err(|error: http::uri::InvalidUri| bad(&error.to_string()))?;
-    let secure = match uri.scheme_str() {
-        Some("http") => false,
-        Some("https") => true,
-        _ => return Err(bad("it must begin with `http://` or `https://`")),
-    };
-    let host = uri.host().ok_or_else(|| bad("it has no host"))?.to_owned();
-    let authority = uri.authority().map(ToString::to_string).unwrap_or_default();
-    if authority.contains('@') {
-        let hidden = authority.rsplit('@').next().unwrap_or_default();
-        return Err(OpenError::Url {
-            url: format!("//…@{hidden}"),
-            why: "credentials do not belong into an address; pass them with `--header`".into(),
-        });
-    }
-    if authority.len() > host.len() && uri.port_u16().is_none() {
-        return Err(bad("its port is not a number from 0 to 65535"));
-    }
-    let bare = host.trim_start_matches('[').trim_end_matches(']').to_owned();
-    let port = uri.port_u16().unwrap_or(if secure { 443 } else { 80 });
-    let reach = |source: io::Error| OpenError::Reach { host: format!("{host}:{port}"), source };
-    let addresses: Vec<_> =
-        tokio::net::lookup_host((bare.as_str(), port)).await.map_err(reach)?.collect();
-    let tls = if secure {
-        let name =
-            ServerName::try_from(bare).map_err(|_| bad("its host cannot be a TLS server name"))?;
-        Some((stream::tls_config().map_err(reach)?, name))
-    } else {
-        None
-    };
-    let path = uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
-    check_headers(headers).map_err(|why| bad(&why))?;
-    Ok(HttpTarget {
-        dial: stream::Dial { addresses, tls },
-        host: authority,
-        path,
-        headers: headers.to_vec(),
-        limit,
-    })
-}
-
-/// What the exchange itself needs; a second one would make the request unclear.
-const OURS: &[&str] = &[
-    "host",
-    "content-length",
-    "transfer-encoding",
-    "connection",
-    "content-type",
-    "accept",
-    "accept-encoding",
-];
-
-/// A header that would end the head, or forge a second one, is refused.
-fn check_headers(headers: &[(String, String)]) -> Result<(), String> {
-    for (name, value) in headers {
-        if OURS.iter().any(|ours| name.eq_ignore_ascii_case(ours)) {
-            return Err(format!("header `{name}` is ours to set"));
-        }
-        http::HeaderName::try_from(name.as_str())
-            .map_err(|_| format!("`{name}` is not a header name"))?;
-        http::HeaderValue::try_from(value.as_str())
-            .map_err(|_| format!("the value of header `{name}` is not allowed"))?;
-    }
-    Ok(())
 }

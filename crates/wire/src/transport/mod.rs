@@ -2,7 +2,10 @@
 //! then names every place that has to know.
 
 pub(crate) mod http;
+pub(crate) mod sse;
 pub(crate) mod stdio;
+mod tls;
+pub(crate) mod websocket;
 
 use std::time::Duration;
 
@@ -10,9 +13,11 @@ use mcp_loadtest_core::jsonrpc::write;
 use serde_json::Value;
 
 use crate::{
-    process::{StopReport, TreeState, inspect},
-    session::Inner,
+    process::StopReport,
+    session::{Inner, Prepared},
 };
+
+pub use tls::{CaCertError, Trust};
 
 /// One message may not be longer than this, unless the options say otherwise.
 pub const MESSAGE_LIMIT: usize = 16 << 20;
@@ -23,30 +28,41 @@ pub(crate) enum Link {
     Stdio(Box<stdio::StdioLink>),
     /// Streamable HTTP.
     Http(http::HttpLink),
+    /// HTTP+SSE of 2024-11-05.
+    Sse(Box<sse::SseLink>),
+    /// WebSocket frames.
+    WebSocket(websocket::WsLink),
 }
 
 impl Link {
+    /// Streamable HTTP, where each call has an exchange of its own.
     pub(crate) fn is_http(&self) -> bool {
         matches!(self, Self::Http(_))
+    }
+
+    /// Whether the server is reached by address.
+    pub(crate) fn is_remote(&self) -> bool {
+        !matches!(self, Self::Stdio(_))
     }
 
     pub(crate) fn pid(&self) -> Option<u32> {
         match self {
             Self::Stdio(stdio) => Some(stdio.pid()),
-            Self::Http(_) => None,
+            Self::Http(_) | Self::Sse(_) | Self::WebSocket(_) => None,
         }
     }
 
-    /// The process tree at this moment.
-    pub(crate) fn process_state(&self) -> Option<TreeState> {
-        inspect(self.pid()?)
-    }
-
-    /// The end of what the server said on stderr.
-    pub(crate) fn stderr_tail(&self) -> String {
+    /// Puts a call on its way whose reply comes on the session's one stream.
+    pub(crate) fn send_call(&self, inner: &Inner, id: u64, prepared: &Prepared) {
+        if inner.broken.borrow().is_some() {
+            return;
+        }
+        let mut frame = Vec::with_capacity(prepared.template.len(id));
+        prepared.template.write(id, &mut frame);
         match self {
-            Self::Stdio(stdio) => stdio.stderr_tail(),
-            Self::Http(_) => String::new(),
+            Self::Sse(sse) => sse.send(inner, Some(id), frame),
+            Self::WebSocket(ws) => ws.send(frame),
+            Self::Stdio(_) | Self::Http(_) => {}
         }
     }
 
@@ -56,6 +72,8 @@ impl Link {
         match self {
             Self::Stdio(stdio) => stdio.send(|out| out.extend_from_slice(&frame)),
             Self::Http(http) => http.post(inner, frame).await,
+            Self::Sse(sse) => sse.post(inner, None, frame).await,
+            Self::WebSocket(ws) => ws.send(frame),
         }
     }
 
@@ -77,17 +95,19 @@ impl Link {
                     });
                 }
             }
+            Self::Sse(sse) => sse.send(inner, None, frame),
+            Self::WebSocket(ws) => ws.send_unasked(inner, frame),
         }
     }
 
-    /// Ends the connection, and the server where it is ours.
+    /// Ends the connection, and the server where it is ours alone.
     pub(crate) async fn close(&self, inner: &Inner, patience: Duration) -> Option<StopReport> {
         match self {
-            Self::Stdio(stdio) => stdio.close(inner, patience).await,
-            Self::Http(http) => {
-                http.close(inner).await;
-                None
-            }
+            Self::Stdio(stdio) => return stdio.close(inner, patience).await,
+            Self::Http(http) => http.close(inner).await,
+            Self::Sse(sse) => sse.close(),
+            Self::WebSocket(ws) => ws.close().await,
         }
+        None
     }
 }

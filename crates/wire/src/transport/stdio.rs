@@ -6,16 +6,14 @@
 
 use std::{
     cell::{Cell, RefCell},
-    fs::File,
     future::poll_fn,
-    io::Write as _,
     path::Path,
     rc::{Rc, Weak},
     task::{Poll, Waker},
     time::Duration,
 };
 
-use mcp_loadtest_core::{display::visible, event::note, outcome::ErrorCategory};
+use mcp_loadtest_core::outcome::ErrorCategory;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     process::{ChildStdin, ChildStdout},
@@ -24,14 +22,12 @@ use tokio::{
 };
 
 use crate::{
-    process::{ExitInfo, Patience, ServerProcess, StopReport, StopStep},
+    process::{Capture, ExitInfo, Patience, ServerProcess, StopReport, StopStep},
     session::{Break, Inner},
 };
 
 /// How much is asked of the pipe at once.
 const READ_SIZE: usize = 64 << 10;
-/// How much of stdout is kept in `server.stdout.log`.
-const CAPTURE_LIMIT: u64 = 4 << 20;
 /// How long after the end of its output a process may take to end itself.
 const EXIT_PATIENCE: Duration = Duration::from_secs(1);
 
@@ -142,7 +138,7 @@ impl StdioLink {
             }
         };
         match exit {
-            Some(exit) => self.exit_cause(&exit),
+            Some(exit) => Break::of_exit(&exit),
             None => Break {
                 category: ErrorCategory::Disconnected,
                 code: None,
@@ -151,19 +147,13 @@ impl StdioLink {
         }
     }
 
-    fn exit_cause(&self, exit: &ExitInfo) -> Break {
-        let category =
-            if exit.success() { ErrorCategory::Disconnected } else { ErrorCategory::Crash };
-        Break { category, code: None, message: format!("the server ended with {exit}").into() }
-    }
-
     /// The process may end while somebody else holds its output open.
     pub(crate) fn notice_exit(&self, inner: &Inner) {
         if !self.closing.get()
             && inner.broken.borrow().is_none()
             && let Some(exit) = self.exit()
         {
-            self.report_end(inner, self.exit_cause(&exit));
+            self.report_end(inner, Break::of_exit(&exit));
         }
     }
 
@@ -171,17 +161,7 @@ impl StdioLink {
         if self.closing.get() || inner.broken.borrow().is_some() {
             return;
         }
-        let in_flight = inner.slots.borrow().in_flight();
-        let calls = if in_flight == 1 { "call" } else { "calls" };
-        let mut detail = format!("{} with {in_flight} {calls} in flight", cause.message);
-        let tail = self.stderr_tail();
-        let last: Vec<&str> =
-            tail.lines().rev().filter(|line| !line.trim().is_empty()).take(3).collect();
-        if !last.is_empty() {
-            let last: Vec<_> = last.into_iter().rev().map(|line| visible(line, 200)).collect();
-            detail.push_str(&format!("; stderr: {}", last.join(" / ")));
-        }
-        inner.note(note::SERVER_EXIT, detail);
+        inner.note_exit(&cause, &self.stderr_tail());
         inner.break_off(cause);
     }
 
@@ -210,22 +190,8 @@ impl StdioLink {
             // What the server printed into a buffer of its own comes out only now.
             let _ = timeout(LAST_WORDS, reader).await;
         }
-        report_stop(inner, &report);
+        inner.note_stop(&report, StopStep::Term);
         Some(report)
-    }
-}
-
-fn report_stop(inner: &Inner, report: &StopReport) {
-    match report.step {
-        StopStep::Term => inner.note(note::SERVER_STOP, "it took SIGTERM to end the server".into()),
-        StopStep::Kill => inner.note(note::SERVER_STOP, "it took SIGKILL to end the server".into()),
-        StopStep::AlreadyEnded | StopStep::Eof => {}
-    }
-    for stray in &report.strays {
-        inner.note(
-            note::STRAY_PROCESS,
-            format!("{} (pid {})", visible(&stray.command_line, 200), stray.pid),
-        );
     }
 }
 
@@ -321,31 +287,4 @@ async fn end_of_output(inner: &Rc<Inner>) {
     }
     let cause = stdio.why_it_ended().await;
     stdio.report_end(inner, cause);
-}
-
-/// What the server wrote, kept up to a limit.
-struct Capture {
-    file: Option<File>,
-    left: u64,
-}
-
-impl Capture {
-    fn new(path: Option<&Path>) -> Self {
-        let file = path.and_then(|path| File::options().create(true).append(true).open(path).ok());
-        Self { file, left: CAPTURE_LIMIT }
-    }
-
-    fn take(&mut self, bytes: &[u8]) {
-        let Some(file) = &mut self.file else { return };
-        let part = &bytes[..bytes.len().min(self.left as usize)];
-        self.left -= part.len() as u64;
-        // The log is a convenience: a full disk must not end the run.
-        let written = file.write_all(part);
-        if self.left == 0 {
-            let _ = file.write_all(b"\n[mcp-loadtest: the rest of stdout was not kept]\n");
-        }
-        if self.left == 0 || written.is_err() {
-            self.file = None;
-        }
-    }
 }

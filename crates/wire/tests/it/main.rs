@@ -3,3 +3,4 @@
 mod arguments;
 mod conformance;
 mod process;
+mod remote;

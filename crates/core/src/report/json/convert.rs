@@ -241,12 +241,15 @@ impl From<&ProcessStats> for Process {
         let at = |number: f64| (!stats.samples.is_empty()).then_some(finite(number));
         let sample = |sample: &ProcessSample| ProcessSample {
             rss_mb: finite(sample.rss_mb),
+            pss_mb: sample.pss_mb.map(finite),
             cpu_pct: finite(sample.cpu_pct),
             ..*sample
         };
         Self {
             peak_rss_mb: at(stats.peak_rss_mb),
             final_rss_mb: at(stats.final_rss_mb),
+            peak_pss_mb: stats.peak_pss_mb.map(finite),
+            final_pss_mb: stats.final_pss_mb.map(finite),
             avg_cpu_pct: at(stats.avg_cpu_pct),
             samples: stats.samples.iter().map(sample).collect(),
         }
@@ -258,6 +261,8 @@ impl From<Process> for ProcessStats {
         Self {
             peak_rss_mb: process.peak_rss_mb.unwrap_or(0.0),
             final_rss_mb: process.final_rss_mb.unwrap_or(0.0),
+            peak_pss_mb: process.peak_pss_mb,
+            final_pss_mb: process.final_pss_mb,
             avg_cpu_pct: process.avg_cpu_pct.unwrap_or(0.0),
             samples: process.samples,
         }

@@ -167,6 +167,13 @@ pub(super) struct Process {
     pub(super) peak_rss_mb: Option<f64>,
     /// The memory at the end.
     pub(super) final_rss_mb: Option<f64>,
+    /// The most memory seen, with what is shared divided among its users; only where the system
+    /// tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) peak_pss_mb: Option<f64>,
+    /// The same at the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) final_pss_mb: Option<f64>,
     /// Mean CPU; 100 is one core.
     pub(super) avg_cpu_pct: Option<f64>,
     /// All samples.

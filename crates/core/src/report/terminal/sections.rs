@@ -209,7 +209,8 @@ fn process_line(report: &Report) -> Option<String> {
     let [first, last, peak] =
         [process.samples.first()?.rss_mb, process.final_rss_mb, process.peak_rss_mb];
     let cpu = process.avg_cpu_pct;
-    Some(format!("memory {first:.1} MB -> {last:.1} MB, peak {peak:.1} MB; CPU {cpu:.1}%"))
+    let pss = process.peak_pss_mb.map(|pss| format!(" (PSS {pss:.1} MB)")).unwrap_or_default();
+    Some(format!("memory {first:.1} MB -> {last:.1} MB, peak {peak:.1} MB{pss}; CPU {cpu:.1}%"))
 }
 
 fn errors_line(report: &Report) -> String {

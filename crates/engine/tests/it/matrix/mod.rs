@@ -7,19 +7,30 @@ mod table;
 use std::{collections::BTreeSet, sync::Arc};
 
 use mcp_loadtest::{ErrorCategory, Report, Run, Scenario, Server, Thresholds};
-use mcp_loadtest_core::{report::summary, scenario::ScenarioName};
+use mcp_loadtest_core::{
+    report::summary,
+    scenario::ScenarioName,
+    server::{Reached, ServerBuilder},
+};
 use tokio::{sync::Semaphore, task::JoinSet};
 
-use self::table::{NOT_YET, Row, TABLE};
+use self::table::{Row, TABLE};
 use crate::{
-    fixtures::{Listening, http_mock, mock, root},
+    fixtures::{Listening, free_port, listening_mock, mock, mock_script, root},
     processes::{MARK, marked, unique_mark},
 };
 
 /// Cells that run at the same time, for each of the three tests.
 const AT_ONCE: usize = 2;
-/// The mock that is reached by address.
-const HTTP_MOCK: &str = "mock-http-server";
+/// How a server is reached by its address.
+type Reach = fn(&str) -> ServerBuilder<Reached>;
+
+/// The mocks that are reached by address, how, and where.
+const REACHED: &[(&str, Reach, &str, &str)] = &[
+    ("mock-http-server", |url| Server::http(url), "http", "/mcp"),
+    ("mock-sse-server", |url| Server::sse(url), "http", "/sse"),
+    ("mock-ws-server", |url| Server::websocket(url), "ws", "/ws"),
+];
 
 #[tokio::test]
 async fn every_cold_start_ends_as_the_table_says() {
@@ -42,8 +53,7 @@ fn every_mock_has_a_row_for_every_scenario() {
     let names =
         files.filter_map(|file| Some(file.file_name().to_str()?.strip_suffix(".py")?.to_owned()));
     let mut missing = Vec::new();
-    for name in names.filter(|name| name.starts_with("mock-") && !NOT_YET.contains(&name.as_str()))
-    {
+    for name in names.filter(|name| name.starts_with("mock-")) {
         let rows = TABLE.iter().filter(|row| row.mock == name);
         let covered: BTreeSet<_> = rows.flat_map(|row| row.scenarios).collect();
         let without = ScenarioName::ALL.into_iter().filter(|scenario| !covered.contains(scenario));
@@ -90,9 +100,20 @@ async fn check(row: &'static Row, scenario: ScenarioName) -> Option<String> {
 }
 
 async fn server(row: &Row, mark: &str) -> (Server, Option<Listening>) {
-    if row.mock == HTTP_MOCK {
-        let listening = http_mock(row.env).await;
-        return (Server::http(&listening.url).build(), Some(listening));
+    let reached = REACHED.iter().find(|(mock, ..)| *mock == row.mock);
+    if let Some((_, reach, scheme, path)) = reached {
+        if !row.started {
+            let listening = listening_mock(row.mock, row.env).await;
+            return (reach(&listening.url).build(), Some(listening));
+        }
+        let port = free_port();
+        let server = reach(&format!("{scheme}://127.0.0.1:{port}{path}"))
+            .started_by("python3")
+            .arg(mock_script(row.mock))
+            .env(MARK, mark)
+            .env("MOCK_PORT", port.to_string());
+        let server = row.env.iter().fold(server, |server, (name, value)| server.env(*name, *value));
+        return (server.build(), None);
     }
     let server = mock(row.mock).env(MARK, mark).shutdown_timeout(row.shutdown_timeout);
     let server = row.env.iter().fold(server, |server, (name, value)| server.env(*name, *value));

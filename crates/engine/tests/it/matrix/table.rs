@@ -5,7 +5,7 @@ use std::time::Duration;
 use mcp_loadtest::{
     Era,
     ErrorCategory::{
-        self, Crash, Deadlock, Hang, Malformed, ProtocolError, ServerError, ToolError,
+        self, Crash, Deadlock, Disconnected, Hang, Malformed, ProtocolError, ServerError, ToolError,
     },
     Exit, Report,
     Verdict::{self, Critical, Fail, Pass, Warning},
@@ -14,9 +14,6 @@ use mcp_loadtest_core::{
     scenario::ScenarioName::{self, ColdStart, DeadlockProbe, Sustained},
     thresholds::NO_LIMIT,
 };
-
-/// Mocks of transports that are not built yet.
-pub(super) const NOT_YET: &[&str] = &["mock-sse-server"];
 
 /// Something that must hold of the report, in words and in code.
 pub(super) type Check = (&'static str, fn(&Report) -> bool);
@@ -27,6 +24,8 @@ pub(super) struct Row {
     pub(super) mock: &'static str,
     /// Its knobs.
     pub(super) env: &'static [(&'static str, &'static str)],
+    /// Whether a mock that is reached by address is started by the run; otherwise it runs already.
+    pub(super) started: bool,
     /// The scenarios that end like this.
     pub(super) scenarios: &'static [ScenarioName],
     /// When silence is a hang.
@@ -63,6 +62,7 @@ const ALL: &[ScenarioName] = &[ColdStart, Sustained, DeadlockProbe];
 const HEALTHY: Row = Row {
     mock: "",
     env: &[],
+    started: false,
     scenarios: ALL,
     hang: Duration::from_secs(30),
     grace: Duration::from_secs(60),
@@ -369,7 +369,167 @@ pub(super) const TABLE: &[Row] = &[
         checks: &[OVER_HTTP, NO_HANG],
         ..HEALTHY
     },
+    Row {
+        mock: "mock-http-server",
+        started: true,
+        memory_growth_mb: MEMORY,
+        checks: &[OVER_HTTP, NO_HANG, OBSERVED],
+        scenarios: &[Sustained],
+        ..HEALTHY
+    },
+    Row { mock: "mock-http-server", started: true, scenarios: &[ColdStart], ..HEALTHY },
+    Row {
+        mock: "mock-http-server",
+        env: &[("MOCK_CALL", "crash")],
+        started: true,
+        scenarios: &[Sustained],
+        ..CRASHES
+    },
+    Row { mock: "mock-sse-server", checks: &[OVER_SSE, NO_HANG], ..HEALTHY },
+    Row {
+        mock: "mock-sse-server",
+        scenarios: &[Sustained, DeadlockProbe],
+        sessions: 4,
+        checks: &[OVER_SSE, NO_HANG],
+        ..HEALTHY
+    },
+    Row {
+        mock: "mock-sse-server",
+        started: true,
+        scenarios: &[Sustained],
+        memory_growth_mb: MEMORY,
+        checks: &[OVER_SSE, NO_HANG, OBSERVED],
+        ..HEALTHY
+    },
+    Row { mock: "mock-sse-server", started: true, scenarios: &[ColdStart], ..HEALTHY },
+    Row {
+        mock: "mock-sse-server",
+        env: &[("MOCK_CALL", "hang")],
+        started: true,
+        checks: &[DETECTED, ALL_DEADLOCKED, ("it is wedged", |r| says(r, "wedged"))],
+        ..SILENT
+    },
+    Row {
+        mock: "mock-sse-server",
+        env: &[("MOCK_CALL", "hang")],
+        scenarios: &[DeadlockProbe],
+        checks: &[DETECTED, ALL_DEADLOCKED],
+        ..SILENT
+    },
+    Row {
+        mock: "mock-sse-server",
+        env: &[("MOCK_CALL", "slow")],
+        scenarios: &[DeadlockProbe],
+        hang: Duration::from_millis(500),
+        errors: &[Hang],
+        findings: &["concurrency_degrades_latency"],
+        checks: &[NO_DEADLOCK, TWO_SECONDS],
+        ..SUSPECT
+    },
+    Row { mock: "mock-sse-server", env: &[("MOCK_CALL", "error")], ..REFUSES },
+    Row {
+        mock: "mock-sse-server",
+        env: &[("MOCK_CALL", "crash")],
+        started: true,
+        scenarios: &[Sustained],
+        ..CRASHES
+    },
+    Row {
+        mock: "mock-sse-server",
+        env: &[("MOCK_CALL", "hangup")],
+        scenarios: &[Sustained],
+        ..HANGS_UP
+    },
+    Row { mock: "mock-ws-server", checks: &[OVER_WS, NO_HANG], ..HEALTHY },
+    // The subprotocol is offered, not demanded; pings are answered.
+    Row {
+        mock: "mock-ws-server",
+        env: &[("MOCK_SUBPROTOCOL", ""), ("MOCK_PINGS", "1")],
+        scenarios: &[Sustained],
+        checks: &[OVER_WS, NO_HANG],
+        ..HEALTHY
+    },
+    Row {
+        mock: "mock-ws-server",
+        scenarios: &[Sustained, DeadlockProbe],
+        sessions: 4,
+        checks: &[OVER_WS, NO_HANG],
+        ..HEALTHY
+    },
+    Row {
+        mock: "mock-ws-server",
+        started: true,
+        scenarios: &[Sustained],
+        memory_growth_mb: MEMORY,
+        checks: &[OVER_WS, NO_HANG, OBSERVED],
+        ..HEALTHY
+    },
+    Row { mock: "mock-ws-server", started: true, scenarios: &[ColdStart], ..HEALTHY },
+    Row {
+        mock: "mock-ws-server",
+        env: &[("MOCK_FRAMES", "binary")],
+        scenarios: &[DeadlockProbe],
+        findings: &["frame_defect"],
+        checks: &[OVER_WS],
+        ..SUSPECT
+    },
+    Row {
+        mock: "mock-ws-server",
+        env: &[("MOCK_CALL", "hang")],
+        started: true,
+        checks: &[DETECTED, ALL_DEADLOCKED, ("it is wedged", |r| says(r, "wedged"))],
+        ..SILENT
+    },
+    Row {
+        mock: "mock-ws-server",
+        env: &[("MOCK_CALL", "slow")],
+        scenarios: &[DeadlockProbe],
+        hang: Duration::from_millis(500),
+        errors: &[Hang],
+        findings: &["concurrency_degrades_latency"],
+        checks: &[NO_DEADLOCK, TWO_SECONDS],
+        ..SUSPECT
+    },
+    Row { mock: "mock-ws-server", env: &[("MOCK_CALL", "error")], ..REFUSES },
+    Row {
+        mock: "mock-ws-server",
+        env: &[("MOCK_CALL", "crash")],
+        started: true,
+        scenarios: &[Sustained],
+        ..CRASHES
+    },
+    Row {
+        mock: "mock-ws-server",
+        env: &[("MOCK_CALL", "hangup")],
+        scenarios: &[Sustained],
+        ..HANGS_UP
+    },
 ];
+
+/// Every call is answered with an error.
+const REFUSES: Row = Row { errors: &[ServerError], findings: &["no_success"], ..BROKEN };
+
+/// A process answers 19 calls and dies of the next; it is started again.
+const CRASHES: Row = Row {
+    errors: &[Crash],
+    findings: &["server_crash"],
+    checks: &[
+        ("a second process succeeds too", |r| r.throughput.successful_requests > 19),
+        ("stderr is shown", |r| {
+            r.finding("server_crash")
+                .is_some_and(|found| found.evidence[0].contains("simulated crash"))
+        }),
+    ],
+    ..BROKEN
+};
+
+/// Every 20th call costs its session, which is opened again.
+const HANGS_UP: Row = Row {
+    errors: &[Disconnected],
+    findings: &["disconnected"],
+    checks: &[("a second session succeeds too", |r| r.throughput.successful_requests > 20)],
+    ..BROKEN
+};
 
 const NO_HANG: Check = ("nothing hangs", |r| r.hang_count == 0 && r.deadlock_count == 0);
 const NO_DEADLOCK: Check = ("nothing is a deadlock", |r| r.deadlock_count == 0);
@@ -384,6 +544,14 @@ const ALL_DEADLOCKED: Check =
 const OVER_HTTP: Check = ("calls succeed over HTTP", |r| {
     r.server_info.transport == "http" && r.throughput.successful_requests > 0
 });
+const OVER_SSE: Check = ("calls succeed over HTTP+SSE", |r| {
+    r.server_info.transport == "sse" && r.throughput.successful_requests > 0
+});
+const OVER_WS: Check = ("calls succeed over a WebSocket", |r| {
+    r.server_info.transport == "ws" && r.throughput.successful_requests > 0
+});
+const OBSERVED: Check =
+    ("its memory is seen", |r| r.process.peak_rss_mb > 1.0 && r.process.peak_pss_mb > Some(1.0));
 const CLIFF: Check = ("the first call takes 20 times as long", |r| {
     let tool = &r.tools[0];
     tool.first_call >= Some(Duration::from_millis(1500))

@@ -24,6 +24,15 @@ impl Reader {
         Some(summary(&members))
     }
 
+    /// The memory of the tree with what is shared divided among its users. The kernel walks all
+    /// pages for it, so it costs milliseconds for a large process. `None` if it may not be known.
+    pub(super) fn pss(&self, root: u32) -> Option<u64> {
+        tree(root)?
+            .iter()
+            .map(|(pid, stat)| if stat.has_ended() { Some(0) } else { pss(*pid) })
+            .sum()
+    }
+
     /// Adds what the threads wait for, which costs a file for each thread.
     pub(super) fn read_thoroughly(&self, root: u32) -> Option<TreeState> {
         let members = tree(root)?;
@@ -97,11 +106,27 @@ fn summary(members: &[(u32, Stat)]) -> TreeState {
         states,
         cpu: Duration::from_secs_f64(cpu),
         rss_bytes: sum(|stat| stat.resident_pages) * units.page_bytes,
+        pss_bytes: None,
         processes: states.total(),
         threads: u32::try_from(sum(|stat| u64::from(stat.threads))).ok(),
         open_files: members.iter().map(|(pid, _)| open_files(*pid)).sum(),
         waits: None,
     }
+}
+
+/// A process that has ended meanwhile has no memory; one of another user keeps it to itself.
+fn pss(pid: u32) -> Option<u64> {
+    match std::fs::read(procfs::path(pid, "smaps_rollup")) {
+        Ok(text) => Some(parse_pss(&text).unwrap_or(0)),
+        Err(_) if Stat::read(pid).is_none_or(|stat| stat.has_ended()) => Some(0),
+        Err(_) => None,
+    }
+}
+
+fn parse_pss(text: &[u8]) -> Option<u64> {
+    let line = text.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(b"Pss:"))?;
+    let number = std::str::from_utf8(line).ok()?.trim().strip_suffix("kB")?;
+    Some(number.trim().parse::<u64>().ok()? * 1024)
 }
 
 /// The letters are those of proc(5).
@@ -168,6 +193,17 @@ mod tests {
         assert_eq!(tree.states.total(), tree.processes);
         assert!(tree.rss_bytes > 100_000 && tree.threads > Some(0) && tree.open_files > Some(2));
         assert!(tree.waits.unwrap().contains("thread"));
+    }
+
+    #[test]
+    fn shared_memory_is_divided() {
+        let text = b"55d0-7ffe ---p 0 00:00 0 [rollup]\nRss:  900 kB\nPss:       123 kB\nPss_Dirty: 7 kB\n";
+        assert_eq!(parse_pss(text), Some(123 * 1024));
+        assert_eq!(parse_pss(b""), None);
+        let us = std::process::id();
+        let reader = Reader::new();
+        let (pss, rss) = (reader.pss(us).unwrap(), reader.read(us).unwrap().rss_bytes);
+        assert!(pss > 100_000 && pss < rss * 2, "{pss} {rss}");
     }
 
     #[test]

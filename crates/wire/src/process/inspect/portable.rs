@@ -24,6 +24,11 @@ impl Reader {
         Some(summary(&members))
     }
 
+    /// No system but Linux tells.
+    pub(super) fn pss(&self, _root: u32) -> Option<u64> {
+        None
+    }
+
     pub(super) fn read_thoroughly(&mut self, root: u32) -> Option<TreeState> {
         self.read(root)
     }
@@ -57,6 +62,7 @@ fn summary(members: &[&Process]) -> TreeState {
         states,
         cpu: Duration::from_millis(milliseconds),
         rss_bytes: members.iter().map(|process| process.memory()).sum(),
+        pss_bytes: None,
         processes: states.total(),
         threads: None,
         open_files: None,

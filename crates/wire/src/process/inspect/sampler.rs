@@ -18,7 +18,11 @@ pub struct Sampler {
     pid: u32,
     reader: Reader,
     last: Option<(Instant, Duration)>,
+    pss_due: Option<Instant>,
 }
+
+/// Of so many parts of the time, at most one goes into the reading of shared memory.
+const PSS_SHARE: u32 = 50;
 
 /// One look of a [`Sampler`].
 #[derive(Debug, Clone, PartialEq)]
@@ -33,16 +37,30 @@ pub struct Sample {
 impl Sampler {
     /// A sampler for the tree under this process.
     pub fn new(pid: u32) -> Self {
-        Sampler { pid, reader: Reader::new(), last: None }
+        Sampler { pid, reader: Reader::new(), last: None, pss_due: None }
     }
 
     /// Takes a sample; `None` once the process is gone.
     pub fn sample(&mut self) -> Option<Sample> {
         let now = Instant::now();
-        let tree = self.reader.read(self.pid)?;
+        let mut tree = self.reader.read(self.pid)?;
+        tree.pss_bytes = self.pss(now);
         let before = self.last.replace((now, tree.cpu));
         let cpu_pct = before.and_then(|(then, cpu)| percent(tree.cpu, cpu, now - then));
         Some(Sample { tree, cpu_pct })
+    }
+}
+
+impl Sampler {
+    /// The larger the server, the longer it takes, and the more rarely it is read.
+    fn pss(&mut self, now: Instant) -> Option<u64> {
+        if self.pss_due.is_some_and(|due| now < due) {
+            return None;
+        }
+        let began = Instant::now();
+        let pss = self.reader.pss(self.pid);
+        self.pss_due = Some(now + began.elapsed() * PSS_SHARE);
+        pss
     }
 }
 

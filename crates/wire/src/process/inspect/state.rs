@@ -91,6 +91,9 @@ pub struct TreeState {
     pub cpu: Duration,
     /// Memory in use; what processes share is counted for each.
     pub rss_bytes: u64,
+    /// The same with what is shared divided among its users. Only from a
+    /// [`Sampler`](super::Sampler), and only on Linux.
+    pub pss_bytes: Option<u64>,
     /// How many processes there are.
     pub processes: u32,
     /// How many threads they have, where the system tells.

@@ -5,9 +5,9 @@
 //! does not come whole in one read (chunks, event streams) takes the slower path in [`slow`].
 
 mod body;
-mod head;
-mod slow;
-mod sse;
+pub(crate) mod head;
+pub(crate) mod slow;
+pub(crate) mod sse;
 pub(crate) mod stream;
 mod unasked;
 
@@ -69,21 +69,21 @@ pub(crate) struct HttpLink {
 
 /// Why an exchange failed.
 pub(crate) struct Trouble {
-    category: ErrorCategory,
-    code: Option<i64>,
-    message: String,
+    pub(crate) category: ErrorCategory,
+    pub(crate) code: Option<i64>,
+    pub(crate) message: String,
 }
 
 impl Trouble {
-    fn disconnected(message: impl std::fmt::Display) -> Self {
+    pub(crate) fn disconnected(message: impl std::fmt::Display) -> Self {
         Self { category: ErrorCategory::Disconnected, code: None, message: message.to_string() }
     }
 
-    fn malformed(message: impl std::fmt::Display) -> Self {
+    pub(crate) fn malformed(message: impl std::fmt::Display) -> Self {
         Self { category: ErrorCategory::Malformed, code: None, message: message.to_string() }
     }
 
-    fn into_break(self) -> Break {
+    pub(crate) fn into_break(self) -> Break {
         Break { category: self.category, code: self.code, message: self.message.into() }
     }
 }
@@ -144,20 +144,37 @@ impl HttpLink {
             self.receive(inner, id, stream).await
         };
         if let Err(trouble) = result.await {
-            inner.end_call(id, &trouble.into_break());
+            let mut cause = trouble.into_break();
+            if inner.behind.is_ours() {
+                cause = Box::pin(inner.why_lost(cause)).await;
+            }
+            inner.end_call(id, &cause);
         }
     }
 
     /// Sends a frame that has no reply.
     pub(crate) async fn post(&self, inner: &Inner, frame: Vec<u8>) {
-        let headers = notification_headers(inner, &frame);
         // Nobody waits for a notification; what is wrong with the server shows at the next call.
-        let _ = self
-            .round_trip(inner, 0, |out| {
-                self.begin_request(out, &headers, frame.len());
-                out.extend_from_slice(&frame);
-            })
-            .await;
+        let _ = self.post_frame(inner, &frame).await;
+    }
+
+    /// Sends a frame whose reply, if any, does not come with this exchange.
+    pub(crate) async fn post_frame(&self, inner: &Inner, frame: &[u8]) -> Result<(), Trouble> {
+        let headers = notification_headers(inner, frame);
+        self.round_trip(inner, 0, |out| {
+            self.begin_request(out, &headers, frame.len());
+            out.extend_from_slice(frame);
+        })
+        .await
+    }
+
+    /// Closes the connections that nobody uses.
+    pub(crate) fn clear(&self) {
+        self.idle.borrow_mut().clear();
+    }
+
+    pub(crate) fn target(&self) -> &HttpTarget {
+        &self.target
     }
 
     fn begin_request(&self, out: &mut Vec<u8>, headers: &str, length: usize) {
@@ -374,7 +391,7 @@ enum Whole {
     Incomplete(Vec<u8>),
 }
 
-fn status_trouble(head: &Head, body: &[u8]) -> Trouble {
+pub(crate) fn status_trouble(head: &Head, body: &[u8]) -> Trouble {
     let message = match (&head.location, head.status) {
         (Some(location), 300..=399) => {
             format!(

@@ -25,10 +25,10 @@ pub(super) const SHORTEST_RETRY: Duration = Duration::from_millis(100);
 pub(super) const DEFAULT_RETRY: Duration = Duration::from_secs(1);
 
 /// A reply that is being read.
-pub(super) struct Incoming {
+pub(crate) struct Incoming {
     stream: Stream,
     bytes: Vec<u8>,
-    head: Head,
+    pub(crate) head: Head,
     decoder: Decoder,
 }
 
@@ -165,7 +165,7 @@ impl HttpLink {
     /// Asks for the stream on which the server speaks unasked, or for the rest of one that broke off.
     ///
     /// The future holds on to nothing of the session, which may end before the server answers.
-    pub(super) fn listen(
+    pub(crate) fn listen(
         &self,
         inner: &Inner,
         last_id: Option<&str>,
@@ -221,12 +221,17 @@ async fn begin(mut stream: Stream, mut bytes: Vec<u8>) -> Result<Incoming, Troub
 }
 
 impl Incoming {
-    pub(super) fn is_event_stream(&self) -> bool {
+    /// What has come of the body since the last time.
+    pub(crate) fn take_body(&mut self, body: &mut Vec<u8>) -> Result<(), Trouble> {
+        self.decoder.decode(&mut self.bytes, body).map_err(Trouble::malformed)
+    }
+
+    pub(crate) fn is_event_stream(&self) -> bool {
         self.head.status == 200 && self.head.content_type == ContentType::EventStream
     }
 
     /// Reads more of the body. `false`: it is complete, or the connection ended.
-    pub(super) async fn more(&mut self) -> Result<bool, Trouble> {
+    pub(crate) async fn more(&mut self) -> Result<bool, Trouble> {
         Ok(!self.decoder.is_done() && self.fill().await?)
     }
 

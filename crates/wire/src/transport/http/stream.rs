@@ -8,7 +8,7 @@ use std::{
     task::{Context, Poll},
 };
 
-use rustls::{ClientConfig, RootCertStore, pki_types::ServerName};
+use rustls::{ClientConfig, pki_types::ServerName};
 use tokio::{
     io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, Interest, ReadBuf},
     net::TcpStream,
@@ -44,23 +44,6 @@ impl Dial {
             }
         }
     }
-}
-
-/// The system's roots (or those of `SSL_CERT_FILE`), HTTP/1.1 only.
-pub(crate) fn tls_config() -> io::Result<Arc<ClientConfig>> {
-    let mut roots = RootCertStore::empty();
-    for certificate in rustls_native_certs::load_native_certs().certs {
-        // A certificate that rustls cannot read is one that no server will be trusted by.
-        let _ = roots.add(certificate);
-    }
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let mut config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(io::Error::other)?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    Ok(Arc::new(config))
 }
 
 impl Stream {

@@ -84,7 +84,7 @@ async fn hear(
 fn http(inner: &Inner) -> Option<&HttpLink> {
     match &inner.link {
         Link::Http(http) => Some(http),
-        Link::Stdio(_) => None,
+        Link::Stdio(_) | Link::Sse(_) | Link::WebSocket(_) => None,
     }
 }
 
@@ -152,7 +152,7 @@ mod tests {
         });
         let opening = spawn_local(async move {
             let options = Options::new(Rc::new(Nowhere), Clock::start());
-            let target = Target::Http { url, headers: Vec::new() };
+            let target = Target::Http(crate::session::Address::new(url));
             Session::open(&target, &options, Revision::V2025_11_25).await.unwrap().0
         });
         (opening, met)
