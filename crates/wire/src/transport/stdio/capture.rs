@@ -1,0 +1,33 @@
+//! What a server wrote to its stdout, for `server.stdout.log`.
+
+use std::{fs::File, io::Write as _, path::Path};
+
+/// How much of it is kept.
+const CAPTURE_LIMIT: u64 = 4 << 20;
+
+/// What the server wrote, kept up to a limit.
+pub(super) struct Capture {
+    file: Option<File>,
+    left: u64,
+}
+
+impl Capture {
+    pub(super) fn new(path: Option<&Path>) -> Self {
+        let file = path.and_then(|path| File::options().create(true).append(true).open(path).ok());
+        Self { file, left: CAPTURE_LIMIT }
+    }
+
+    pub(super) fn take(&mut self, bytes: &[u8]) {
+        let Some(file) = &mut self.file else { return };
+        let part = &bytes[..bytes.len().min(self.left as usize)];
+        self.left -= part.len() as u64;
+        // The log is a convenience: a full disk must not end the run.
+        let written = file.write_all(part);
+        if self.left == 0 {
+            let _ = file.write_all(b"\n[mcp-loadtest: the rest of stdout was not kept]\n");
+        }
+        if self.left == 0 || written.is_err() {
+            self.file = None;
+        }
+    }
+}
