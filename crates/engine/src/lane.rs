@@ -88,7 +88,7 @@ impl Lane {
     /// The open session; a dead one is replaced first. `None`: there is no use in going on.
     async fn opened(&self) -> Option<Rc<Opened>> {
         if let Some(opened) =
-            self.opened.borrow().as_ref().filter(|opened| opened.session.broken().is_none())
+            self.opened.borrow().as_ref().filter(|opened| !opened.session.is_broken())
         {
             return Some(opened.clone());
         }
@@ -100,7 +100,7 @@ impl Lane {
         let _one_at_a_time = self.reopening.lock().await;
         let current = self.opened.borrow().clone();
         match current {
-            Some(opened) if opened.session.broken().is_none() => Some(opened),
+            Some(opened) if !opened.session.is_broken() => Some(opened),
             Some(_) => self.reopen().await,
             None => None,
         }
@@ -158,9 +158,7 @@ async fn work(lane: Rc<Lane>, until: Duration) {
         }
         now = ended;
         // A broken session is replaced, and that takes its time by itself.
-        if outcome == Outcome::Failed(ErrorCategory::Disconnected)
-            && opened.session.broken().is_none()
-        {
+        if outcome == Outcome::Failed(ErrorCategory::Disconnected) && !opened.session.is_broken() {
             pause = (pause * 2).clamp(PAUSES.0, PAUSES.1);
             tokio::time::sleep(pause.min(until.saturating_sub(now))).await;
             now = lane.context.now();

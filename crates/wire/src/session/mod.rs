@@ -161,6 +161,11 @@ impl Session {
         self.inner.broken.borrow().clone()
     }
 
+    /// Whether the session is gone.
+    pub fn is_broken(&self) -> bool {
+        self.inner.is_broken()
+    }
+
     /// The process tree of the server at this moment, where it is ours.
     pub fn process(&self) -> Option<TreeState> {
         self.inner.link.process_state()
@@ -242,6 +247,11 @@ impl Inner {
         self.me.upgrade().map(|inner| Session { inner })
     }
 
+    #[inline]
+    pub(crate) fn is_broken(&self) -> bool {
+        self.broken.borrow().is_some()
+    }
+
     pub(crate) fn emit(&self, event: &Event<'_>) {
         self.sink.emit(event);
     }
@@ -252,7 +262,7 @@ impl Inner {
 
     /// The connection is gone: every call in flight ends with it.
     pub(crate) fn break_off(&self, cause: Break) {
-        if self.broken.borrow().is_some() {
+        if self.is_broken() {
             return;
         }
         *self.broken.borrow_mut() = Some(cause.clone());

@@ -237,3 +237,36 @@ impl Pipes {
         self.searched = self.buffer.len();
     }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::process::Stdio;
+
+    use tokio::process::Command;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_a_full_pipe_has_taken_is_not_kept() {
+        let mut deaf = Command::new("sleep")
+            .arg("60")
+            .stdin(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .expect("`sleep` is there");
+        let mut outbox = Outbox::new(deaf.stdin.take().expect("it was asked for"));
+        for _ in 0..100 {
+            outbox.send(|out| out.resize(out.len() + 1000, b'x'));
+        }
+        let all = outbox.buffer.len();
+        poll_fn(|cx| {
+            outbox.flush(cx);
+            if outbox.buffer.len() < all { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+        assert_eq!(outbox.sent, 0);
+        assert!(!outbox.buffer.is_empty(), "no pipe takes so much");
+        outbox.close();
+        assert!(outbox.stdin.is_some(), "the rest is still to be sent");
+    }
+}
