@@ -30,7 +30,7 @@ env:
 
 # Side by side with wrk; prints tables and never fails on a figure.
 bench:
-	python3 scripts/bench.py
+	python3 scripts/bench
 
 schemas:
 	@for name in config metrics trace summary; do \

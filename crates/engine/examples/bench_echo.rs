@@ -3,7 +3,9 @@
 //! ```text
 //! bench_echo http PORT [session]          one thread; port 0 takes a free one; prints {"url":...}
 //! bench_echo stdio                        blocking; answers whole reads with one write
-//! bench_echo pump N INFLIGHT -- COMMAND   the limit for stdio: bytes out, line ends counted, no checks
+//! bench_echo pump N INFLIGHT PIECES -- COMMAND
+//!                                         the limit for stdio: bytes out, line ends counted, no checks;
+//!                                         what one read brought is answered in so many writes
 //! ```
 //!
 //! With `session`, `initialize` gives a session id as most servers do; it is never asked for.
@@ -39,11 +41,12 @@ fn main() -> io::Result<()> {
             on_one_thread(serve_http(number(port)?, "Mcp-Session-Id: bench\r\n"))
         }
         ["stdio"] => serve_stdio(),
-        ["pump", count, in_flight, "--", command @ ..] if !command.is_empty() => {
-            on_one_thread(pump(number(count)?, number(in_flight)?, command))
+        ["pump", count, in_flight, pieces, "--", command @ ..] if !command.is_empty() => {
+            let pieces = number::<usize>(pieces)?.max(1);
+            on_one_thread(pump(number(count)?, number(in_flight)?, pieces, command))
         }
         _ => Err(Error::other(
-            "use: bench_echo http PORT [session] | stdio | pump N INFLIGHT -- COMMAND",
+            "use: bench_echo http PORT [session] | stdio | pump N INFLIGHT PIECES -- COMMAND",
         )),
     }
 }
@@ -268,10 +271,11 @@ struct Pump {
     stdout: ChildStdout,
     requests: Vec<u8>,
     unsent: usize,
+    pieces: usize,
     buffer: Vec<u8>,
 }
 
-async fn pump(count: u64, in_flight: usize, command: &[&str]) -> io::Result<()> {
+async fn pump(count: u64, in_flight: usize, pieces: usize, command: &[&str]) -> io::Result<()> {
     let mut child = Command::new(command[0])
         .args(&command[1..])
         .stdin(Stdio::piped())
@@ -280,8 +284,8 @@ async fn pump(count: u64, in_flight: usize, command: &[&str]) -> io::Result<()> 
     let pipes = child.stdin.take().zip(child.stdout.take());
     let (stdin, stdout) = pipes.ok_or_else(|| Error::other("the pipes are missing"))?;
     let requests = REQUEST.repeat(in_flight);
-    let mut pump =
-        Pump { stdin, stdout, unsent: requests.len(), requests, buffer: vec![0; READ_SIZE] };
+    let unsent = requests.len();
+    let mut pump = Pump { stdin, stdout, requests, unsent, pieces, buffer: vec![0; READ_SIZE] };
     let started = Instant::now();
     let mut answered = 0;
     while answered < count {
@@ -297,9 +301,11 @@ impl Pump {
     /// Sends what is due, takes what has come, and says how many replies that were.
     async fn turn(&mut self) -> io::Result<u64> {
         poll_fn(|cx| {
+            let piece = self.unsent.div_ceil(self.pieces);
             while self.unsent > 0 {
                 let from = self.requests.len() - self.unsent;
-                match Pin::new(&mut self.stdin).poll_write(cx, &self.requests[from..])? {
+                let to = self.requests.len().min(from + piece);
+                match Pin::new(&mut self.stdin).poll_write(cx, &self.requests[from..to])? {
                     Poll::Ready(sent) => self.unsent -= sent,
                     Poll::Pending => break,
                 }

@@ -107,16 +107,17 @@ impl Limits {
     const NEVER: Self = Self { hang: u64::MAX, silent: u64::MAX, timeout: u64::MAX };
 
     fn new(deadlines: &Deadlines) -> Self {
-        Self {
-            hang: nanos(deadlines.hang),
-            silent: nanos(deadlines.hang.saturating_add(deadlines.grace)),
-            timeout: nanos(deadlines.timeout),
-        }
+        let hang = nanos(deadlines.hang);
+        let silent = hang.saturating_add(nanos(deadlines.grace));
+        Self { hang, silent, timeout: nanos(deadlines.timeout) }
     }
 }
 
+/// Without the 128 bits that `as_nanos` takes.
+#[inline]
 fn nanos(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+    let seconds = duration.as_secs().saturating_mul(1_000_000_000);
+    seconds.saturating_add(u64::from(duration.subsec_nanos()))
 }
 
 /// All calls in flight on a session.

@@ -1,6 +1,6 @@
 //! The lenient reader: any bytes in, a message and its defects out.
 
-use super::scan::{Fault, Scanner, check_utf8};
+use super::scan::{Fault, Scanner};
 
 /// What was wrong with a frame. The slug is what findings and traces call it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -185,11 +185,9 @@ pub fn read(bytes: &[u8]) -> Reading<'_> {
 /// which would read this one as the same: a property test holds the two together.
 fn read_usual(text: &[u8]) -> Option<Message<'_>> {
     let rest = text.strip_prefix(b"{\"jsonrpc\":\"2.0\",\"id\":")?;
-    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let id = parse_u64(&rest[..digits]).filter(|_| rest[0] != b'0')?;
-    let rest = rest[digits..].strip_prefix(b",\"result\":")?;
-    check_utf8(rest).ok()?;
-    let mut scanner = Scanner::new(rest);
+    let (id, rest) = leading_u64(rest)?;
+    let rest = rest.strip_prefix(b",\"result\":")?;
+    let mut scanner = Scanner::new(rest).ok()?;
     let mut marks = Marks::default();
     let raw = scan_result(&mut scanner, &mut marks).ok()?;
     let usual = raw.starts_with(b"{") && scanner.rest() == b"}";
@@ -208,7 +206,7 @@ fn read_any(bytes: &[u8]) -> Reading<'_> {
         }
         None => bytes,
     };
-    let envelope = check_utf8(text).and_then(|()| scan_envelope(text));
+    let envelope = scan_envelope(text);
     let message = match envelope {
         Ok(envelope) => classify(&envelope, &mut defects),
         Err(fault) => {
@@ -225,8 +223,11 @@ fn defect_of(fault: Fault, text: &[u8]) -> Defect {
         Fault::TooDeep => Defect::TooDeep,
         Fault::Truncated if text.trim_ascii_start().starts_with(b"{") => Defect::Truncated,
         Fault::Unexpected | Fault::Truncated | Fault::NumberOutOfRange => {
-            let mut scanner = Scanner::new(text);
-            match scanner.value().and_then(|_| scanner.end()) {
+            let whole = Scanner::new(text).and_then(|mut scanner| {
+                scanner.skip()?;
+                scanner.end()
+            });
+            match whole {
                 Ok(()) if text.trim_ascii_start().starts_with(b"[") => Defect::Batch,
                 Ok(()) => Defect::NotAnObject,
                 Err(_) => Defect::NotJson,
@@ -237,8 +238,7 @@ fn defect_of(fault: Fault, text: &[u8]) -> Defect {
 
 fn scan_envelope(text: &[u8]) -> Result<Envelope<'_>, Fault> {
     let mut envelope = Envelope::default();
-    let mut scanner = Scanner::new(text);
-    scanner.peek()?;
+    let mut scanner = Scanner::new(text)?;
     scanner.members(|scanner, key| {
         let slot = match key {
             b"jsonrpc" => &mut envelope.version,
@@ -348,6 +348,21 @@ fn read_id<'a>(raw: &'a [u8], defects: &mut Vec<Defect>) -> Id<'a> {
         defects.push(Defect::InvalidId);
     }
     Id::Other(raw)
+}
+
+/// A number without a leading zero that fits, and what follows it.
+#[inline]
+fn leading_u64(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let mut number = 0_u64;
+    for (at, byte) in bytes.iter().enumerate().take(20) {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return (at > 0 && bytes[0] != b'0').then(|| (number, &bytes[at..]));
+        }
+        number = number.wrapping_mul(10).wrapping_add(u64::from(digit));
+    }
+    // So many digits may not fit; the long way knows what to say.
+    None
 }
 
 fn parse_u64(digits: &[u8]) -> Option<u64> {

@@ -114,7 +114,7 @@ impl Lane {
     /// The open session; a dead one is replaced first. `None`: there is no use in going on.
     pub(super) async fn opened(&self) -> Option<Rc<Opened>> {
         if let Some(opened) =
-            self.opened.borrow().as_ref().filter(|opened| opened.session.broken().is_none())
+            self.opened.borrow().as_ref().filter(|opened| !opened.session.is_broken())
         {
             return Some(opened.clone());
         }
@@ -126,7 +126,7 @@ impl Lane {
         let _one_at_a_time = self.reopening.lock().await;
         let current = self.opened.borrow().clone();
         match current {
-            Some(opened) if opened.session.broken().is_none() => Some(opened),
+            Some(opened) if !opened.session.is_broken() => Some(opened),
             Some(_) => self.reopen().await,
             None => None,
         }

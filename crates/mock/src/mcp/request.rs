@@ -173,11 +173,11 @@ fn is_valid_id(raw: &[u8]) -> bool {
 
 /// Visits the members of an object in valid JSON; `false` if it is something else.
 pub(super) fn members<'a>(raw: &'a [u8], mut visit: impl FnMut(&str, &'a [u8])) -> bool {
-    let mut scanner = Scanner::new(raw);
+    let Ok(mut scanner) = Scanner::new(raw) else { return false };
     let visited = scanner.members(|scanner, key| {
-        let value = scanner.value()?;
+        let value = scanner.raw()?;
         if let Some(key) = unescape(key) {
-            visit(&key, &raw[value]);
+            visit(&key, value);
         }
         Ok(())
     });

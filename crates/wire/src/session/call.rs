@@ -144,11 +144,19 @@ impl Inner {
             self.emit(&Event::Request { call, params: Cow::Borrowed(prepared.template.params()) });
         }
         drop(slots);
+        if self.is_broken() {
+            self.end_broken(id);
+        }
+        id
+    }
+
+    /// Ends a call that came too late for its connection.
+    #[cold]
+    fn end_broken(&self, id: u64) {
         let broken = self.broken.borrow().clone();
         if let Some(cause) = broken {
             self.end_call(id, &cause);
         }
-        id
     }
 
     /// Sends the request and waits for what becomes of it.
@@ -156,7 +164,7 @@ impl Inner {
         let withdrawn = WithdrawOnDrop { inner: self, id, done: false };
         let step = match &self.link {
             Link::Stdio(stdio) => {
-                if self.broken.borrow().is_none() {
+                if !self.is_broken() {
                     stdio.send(|out| prepared.template.write(id, out));
                 }
                 self.await_end(id, pin!(std::future::pending())).await
@@ -249,7 +257,7 @@ impl Inner {
         let lifecycle = self.lifecycle.get();
         let by_closing =
             lifecycle.withdrawal == Withdrawal::NotifyOrClose && matches!(self.link, Link::Http(_));
-        if !by_closing && self.broken.borrow().is_none() {
+        if !by_closing && !self.is_broken() {
             let params = json!({ "requestId": id, "reason": "no reply in time" });
             self.link.notify_detached(self, method::CANCELLED, &params);
         }

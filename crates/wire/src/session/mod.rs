@@ -167,6 +167,11 @@ impl Session {
         self.inner.broken.borrow().clone()
     }
 
+    /// Whether the session is gone.
+    pub fn is_broken(&self) -> bool {
+        self.inner.is_broken()
+    }
+
     /// The process tree of the server at this moment, where it is known.
     pub fn process(&self) -> Option<TreeState> {
         self.inner.process_state()
@@ -285,6 +290,11 @@ impl Inner {
         }
     }
 
+    #[inline]
+    pub(crate) fn is_broken(&self) -> bool {
+        self.broken.borrow().is_some()
+    }
+
     pub(crate) fn emit(&self, event: &Event<'_>) {
         self.sink.emit(event);
     }
@@ -295,7 +305,7 @@ impl Inner {
 
     /// The connection is gone: every call in flight ends with it.
     pub(crate) fn break_off(&self, cause: Break) {
-        if self.broken.borrow().is_some() {
+        if self.is_broken() {
             return;
         }
         *self.broken.borrow_mut() = Some(cause.clone());

@@ -1,55 +1,37 @@
 //! The pipes of a child process: one frame a line.
 //!
-//! One task writes and one reads. Calls append to a shared buffer and the writer takes all of it at
-//! once, so that many calls in flight cost one system call; replies are settled straight from the
+//! One task moves the bytes (`pipes`). Calls append to a shared buffer that is written in few, large
+//! pieces, so that many calls in flight cost one system call; replies are settled straight from the
 //! read buffer.
+
+mod pipes;
 
 use std::{
     cell::{Cell, RefCell},
-    future::poll_fn,
     path::Path,
-    rc::{Rc, Weak},
-    task::{Poll, Waker},
+    rc::Rc,
     time::Duration,
 };
 
 use mcp_loadtest_core::outcome::ErrorCategory;
 use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    process::{ChildStdin, ChildStdout},
     task::JoinHandle,
     time::{sleep, timeout},
 };
 
+pub(crate) use pipes::Pipes;
+
+use self::pipes::Outbox;
 use crate::{
     process::{Capture, ExitInfo, Patience, ServerProcess, StopReport, StopStep},
     session::{Break, Inner},
 };
 
-/// How much is asked of the pipe at once.
-const READ_SIZE: usize = 64 << 10;
 /// How long after the end of its output a process may take to end itself.
 const EXIT_PATIENCE: Duration = Duration::from_secs(1);
 
 /// How long the rest of the output may take once the server has ended.
 const LAST_WORDS: Duration = Duration::from_secs(1);
-
-/// Frames that wait for the writer.
-#[derive(Default)]
-struct Outbox {
-    buffer: Vec<u8>,
-    waker: Option<Waker>,
-    closed: bool,
-}
-
-impl Outbox {
-    fn close(&mut self) {
-        self.closed = true;
-        if let Some(waker) = self.waker.take() {
-            waker.wake();
-        }
-    }
-}
 
 /// The server's process and the frames on their way to it.
 pub(crate) struct StdioLink {
@@ -60,28 +42,19 @@ pub(crate) struct StdioLink {
     closing: Cell<bool>,
 }
 
-/// The ends of the pipes, until the tasks take them.
-pub(crate) struct Pipes {
-    stdin: ChildStdin,
-    stdout: ChildStdout,
-    capture: Capture,
-}
-
 impl StdioLink {
     /// Takes the pipes of a process that was just started.
     pub(crate) fn new(
         mut process: ServerProcess,
         stdout_log: Option<&Path>,
     ) -> Option<(Self, Pipes)> {
-        let pipes = Pipes {
-            stdin: process.take_stdin()?,
-            stdout: process.take_stdout()?,
-            capture: Capture::new(stdout_log),
-        };
+        let (stdin, stdout) = (process.take_stdin()?, process.take_stdout()?);
+        let outbox = Rc::new(RefCell::new(Outbox::new(stdin)));
+        let pipes = Pipes::new(stdout, outbox.clone(), Capture::new(stdout_log));
         let link = Self {
             pid: process.pid(),
             process: RefCell::new(Some(process)),
-            outbox: Rc::default(),
+            outbox,
             reader: Cell::new(None),
             closing: Cell::new(false),
         };
@@ -95,22 +68,17 @@ impl StdioLink {
     /// Puts one frame on its way; `write` appends it without its end.
     #[inline]
     pub(crate) fn send(&self, write: impl FnOnce(&mut Vec<u8>)) {
-        let mut outbox = self.outbox.borrow_mut();
-        if outbox.closed {
-            return;
-        }
-        write(&mut outbox.buffer);
-        outbox.buffer.push(b'\n');
-        if let Some(waker) = outbox.waker.take() {
-            waker.wake();
-        }
+        self.outbox.borrow_mut().send(write);
     }
 
-    /// Starts the reader and the writer.
+    /// Starts the task that moves the bytes.
     pub(crate) fn start(&self, inner: &Rc<Inner>, pipes: Pipes, limit: usize) {
-        tokio::task::spawn_local(write_frames(pipes.stdin, self.outbox.clone()));
-        let reader = Reader { stdout: pipes.stdout, capture: pipes.capture, limit };
-        let reader = tokio::task::spawn_local(reader.run(Rc::downgrade(inner)));
+        let inner = Rc::downgrade(inner);
+        let reader = tokio::task::spawn_local(async move {
+            if let Some(inner) = pipes.run(&inner, limit).await {
+                end_of_output(&inner).await;
+            }
+        });
         self.reader.set(Some(reader));
     }
 
@@ -192,91 +160,6 @@ impl StdioLink {
         }
         inner.note_stop(&report, StopStep::Term);
         Some(report)
-    }
-}
-
-/// Writes whatever has gathered, in one piece, until the session closes.
-async fn write_frames(mut stdin: ChildStdin, outbox: Rc<RefCell<Outbox>>) {
-    let mut writing = Vec::new();
-    loop {
-        let open = poll_fn(|cx| {
-            let mut outbox = outbox.borrow_mut();
-            if !outbox.buffer.is_empty() {
-                std::mem::swap(&mut outbox.buffer, &mut writing);
-                return Poll::Ready(true);
-            }
-            if outbox.closed {
-                return Poll::Ready(false);
-            }
-            outbox.waker = Some(cx.waker().clone());
-            Poll::Pending
-        })
-        .await;
-        // A pipe that nobody reads any more shows at the reader too, which knows what to say.
-        if !open || stdin.write_all(&writing).await.is_err() {
-            return;
-        }
-        writing.clear();
-    }
-}
-
-struct Reader {
-    stdout: ChildStdout,
-    capture: Capture,
-    limit: usize,
-}
-
-impl Reader {
-    async fn run(mut self, inner: Weak<Inner>) {
-        let mut buffer: Vec<u8> = Vec::with_capacity(READ_SIZE);
-        let mut skipping = false;
-        loop {
-            if buffer.capacity() - buffer.len() < READ_SIZE / 2 {
-                buffer.reserve(READ_SIZE);
-            }
-            let fresh = buffer.len();
-            let read = self.stdout.read_buf(&mut buffer).await;
-            let Some(inner) = inner.upgrade() else { return };
-            match read {
-                Ok(0) | Err(_) => {
-                    end_of_output(&inner).await;
-                    return;
-                }
-                Ok(_) => {
-                    self.capture.take(&buffer[fresh..]);
-                    self.take_lines(&inner, &mut buffer, fresh, &mut skipping);
-                }
-            }
-        }
-    }
-
-    /// Hands all whole lines on; what is left begins the next one.
-    fn take_lines(&self, inner: &Inner, buffer: &mut Vec<u8>, fresh: usize, skipping: &mut bool) {
-        let at = inner.clock.now();
-        let mut start = 0;
-        let mut search = fresh;
-        while let Some(found) = memchr::memchr(b'\n', &buffer[search..]) {
-            let end = search + found;
-            let line = buffer[start..end].strip_suffix(b"\r").unwrap_or(&buffer[start..end]);
-            if *skipping {
-                *skipping = false;
-            } else if !line.trim_ascii().is_empty() {
-                inner.take_frame(line, at);
-            }
-            start = end + 1;
-            search = start;
-        }
-        let left = buffer.len() - start;
-        buffer.copy_within(start.., 0);
-        buffer.truncate(left);
-        if *skipping {
-            buffer.clear();
-        } else if left > self.limit {
-            inner.take_oversized(&buffer[..buffer.len().min(4096)], self.limit, at);
-            buffer.clear();
-            buffer.shrink_to(READ_SIZE);
-            *skipping = true;
-        }
     }
 }
 

@@ -56,7 +56,8 @@ pub(super) struct Row {
     pub(super) checks: &'static [Check],
 }
 
-const ALL: &[ScenarioName] = &[ColdStart, Sustained, DeadlockProbe];
+/// The scenarios that every mock is put through; the others have their own tables.
+pub(super) const ALL: &[ScenarioName] = &[ColdStart, Sustained, DeadlockProbe];
 
 /// Nothing is found. The thresholds are far away, so that a slow machine is not taken for a hang.
 const HEALTHY: Row = Row {

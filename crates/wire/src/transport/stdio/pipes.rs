@@ -1,0 +1,271 @@
+//! The task that moves the bytes of one server, in both directions.
+//!
+//! It works in turns. A turn writes what callers have appended since the one before, settles a share
+//! of the replies that came with the last read, and lets their callers go on: they append their next
+//! requests, which the next turn writes. So the server has work again while the rest of its replies
+//! are still being looked at, and neither side sleeps while the other one works.
+
+use std::{
+    cell::RefCell,
+    future::poll_fn,
+    pin::{Pin, pin},
+    rc::{Rc, Weak},
+    task::{Context, Poll, Waker, ready},
+    time::Duration,
+};
+
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWrite as _},
+    process::{ChildStdin, ChildStdout},
+};
+
+use crate::{process::Capture, session::Inner};
+
+/// How much is asked of the pipe at once.
+const READ_SIZE: usize = 64 << 10;
+/// What came with one read is settled in this many turns,
+const TURNS: usize = 2;
+/// unless it is so little that a write of its own would cost more than it gains.
+const SMALLEST_TURN: usize = 1 << 10;
+
+/// Frames on their way to the server.
+pub(super) struct Outbox {
+    stdin: Option<ChildStdin>,
+    buffer: Vec<u8>,
+    sent: usize,
+    closed: bool,
+    /// Nobody writes any more: the task has ended.
+    left: bool,
+    /// Of the task, while nothing else would make it look here.
+    waker: Option<Waker>,
+}
+
+impl Outbox {
+    pub(super) fn new(stdin: ChildStdin) -> Self {
+        Self {
+            stdin: Some(stdin),
+            buffer: Vec::new(),
+            sent: 0,
+            closed: false,
+            left: false,
+            waker: None,
+        }
+    }
+
+    /// Puts one frame on its way; `write` appends it without its end.
+    #[inline]
+    pub(super) fn send(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        if self.closed {
+            return;
+        }
+        write(&mut self.buffer);
+        self.buffer.push(b'\n');
+        self.wake();
+    }
+
+    #[inline]
+    fn wake(&mut self) {
+        if let Some(waker) = self.waker.take() {
+            waker.wake();
+        }
+    }
+
+    /// Takes no more frames; the pipe closes behind the last of those that it has.
+    pub(super) fn close(&mut self) {
+        self.closed = true;
+        if self.buffer.is_empty() || self.left {
+            self.stdin = None;
+        }
+        self.wake();
+    }
+
+    /// Writes as much as the pipe takes.
+    fn flush(&mut self, cx: &mut Context<'_>) {
+        while self.sent < self.buffer.len()
+            && let Some(stdin) = &mut self.stdin
+        {
+            match Pin::new(stdin).poll_write(cx, &self.buffer[self.sent..]) {
+                Poll::Pending => return self.forget_sent(),
+                Poll::Ready(Ok(sent @ 1..)) => self.sent += sent,
+                // A pipe that nobody reads any more shows in the other one too, where it is told.
+                Poll::Ready(_) => {
+                    self.closed = true;
+                    self.stdin = None;
+                }
+            }
+        }
+        self.buffer.clear();
+        self.sent = 0;
+        if self.closed {
+            self.stdin = None;
+        }
+    }
+
+    /// A server that is always behind must not make the buffer grow for ever.
+    fn forget_sent(&mut self) {
+        if self.sent * 2 >= self.buffer.len() {
+            self.buffer.drain(..self.sent);
+            self.sent = 0;
+        }
+    }
+
+    /// Whoever appends to an empty buffer wakes the task; a full pipe wakes it by itself.
+    fn expect_frames(&mut self, cx: &Context<'_>) {
+        if self.buffer.is_empty() && !self.waker.as_ref().is_some_and(|w| w.will_wake(cx.waker())) {
+            self.waker = Some(cx.waker().clone());
+        }
+    }
+}
+
+/// Both pipes, and how far the task has come.
+pub(crate) struct Pipes {
+    stdout: ChildStdout,
+    outbox: Rc<RefCell<Outbox>>,
+    capture: Capture,
+    buffer: Vec<u8>,
+    /// When its end was read.
+    at: Duration,
+    /// Where the first line begins that was not taken.
+    start: usize,
+    /// Before this there is no end of it.
+    searched: usize,
+    /// Where a turn ends, and how long it is.
+    turn: (usize, usize),
+    /// The line is too long and is being left out.
+    skipping: bool,
+}
+
+impl Pipes {
+    pub(super) fn new(stdout: ChildStdout, outbox: Rc<RefCell<Outbox>>, capture: Capture) -> Self {
+        Self {
+            stdout,
+            outbox,
+            capture,
+            buffer: Vec::with_capacity(READ_SIZE),
+            at: Duration::ZERO,
+            start: 0,
+            searched: 0,
+            turn: (0, 0),
+            skipping: false,
+        }
+    }
+
+    /// Moves bytes until the server's output ends; gives the session then, if it still lives.
+    pub(super) async fn run(mut self, inner: &Weak<Inner>, limit: usize) -> Option<Rc<Inner>> {
+        let inner = poll_fn(|cx| {
+            let Some(inner) = inner.upgrade() else { return Poll::Ready(None) };
+            ready!(self.turn(cx, &inner, limit));
+            Poll::Ready(Some(inner))
+        })
+        .await;
+        self.outbox.borrow_mut().left = true;
+        inner
+    }
+
+    /// One turn. Ready at the end of the output.
+    fn turn(&mut self, cx: &mut Context<'_>, inner: &Inner, limit: usize) -> Poll<()> {
+        self.outbox.borrow_mut().flush(cx);
+        while !self.settle_share(inner, limit) {
+            match self.read(cx) {
+                Poll::Pending => {
+                    self.outbox.borrow_mut().expect_frames(cx);
+                    return Poll::Pending;
+                }
+                Poll::Ready(Some(())) => self.at = inner.clock.now(),
+                Poll::Ready(None) => return Poll::Ready(()),
+            }
+        }
+        // Behind the callers that were just woken.
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    /// Reads once. Nothing at the end of the output.
+    fn read(&mut self, cx: &mut Context<'_>) -> Poll<Option<()>> {
+        if self.buffer.capacity() - self.buffer.len() < READ_SIZE / 2 {
+            self.buffer.reserve(READ_SIZE);
+        }
+        let fresh = self.buffer.len();
+        match ready!(pin!(self.stdout.read_buf(&mut self.buffer)).poll(cx)) {
+            Ok(1..) => {}
+            Ok(0) | Err(_) => return Poll::Ready(None),
+        }
+        self.capture.take(&self.buffer[fresh..]);
+        let share = (self.buffer.len() / TURNS).max(SMALLEST_TURN);
+        self.turn = (share, share);
+        Poll::Ready(Some(()))
+    }
+
+    /// Hands whole lines on until this turn's share is done. Whether there were any.
+    fn settle_share(&mut self, inner: &Inner, limit: usize) -> bool {
+        let mut any = false;
+        while let Some(found) = memchr::memchr(b'\n', &self.buffer[self.searched..]) {
+            let end = self.searched + found;
+            let line = &self.buffer[self.start..end];
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            if self.skipping {
+                self.skipping = false;
+            } else if !line.trim_ascii().is_empty() {
+                inner.take_frame(line, self.at);
+                any = true;
+            }
+            self.start = end + 1;
+            self.searched = self.start;
+            if self.start >= self.turn.0 && any {
+                self.turn.0 = self.start + self.turn.1;
+                return true;
+            }
+        }
+        self.keep_rest(inner, limit);
+        any
+    }
+
+    /// What is left begins the next line, unless it is too long for that already.
+    fn keep_rest(&mut self, inner: &Inner, limit: usize) {
+        self.buffer.copy_within(self.start.., 0);
+        self.buffer.truncate(self.buffer.len() - self.start);
+        self.start = 0;
+        if self.skipping {
+            self.buffer.clear();
+        } else if self.buffer.len() > limit {
+            inner.take_oversized(&self.buffer[..self.buffer.len().min(4096)], limit, self.at);
+            self.buffer.clear();
+            self.buffer.shrink_to(READ_SIZE);
+            self.skipping = true;
+        }
+        self.searched = self.buffer.len();
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::process::Stdio;
+
+    use tokio::process::Command;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_a_full_pipe_has_taken_is_not_kept() {
+        let mut deaf = Command::new("sleep")
+            .arg("60")
+            .stdin(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .expect("`sleep` is there");
+        let mut outbox = Outbox::new(deaf.stdin.take().expect("it was asked for"));
+        for _ in 0..100 {
+            outbox.send(|out| out.resize(out.len() + 1000, b'x'));
+        }
+        let all = outbox.buffer.len();
+        poll_fn(|cx| {
+            outbox.flush(cx);
+            if outbox.buffer.len() < all { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+        assert_eq!(outbox.sent, 0);
+        assert!(!outbox.buffer.is_empty(), "no pipe takes so much");
+        outbox.close();
+        assert!(outbox.stdin.is_some(), "the rest is still to be sent");
+    }
+}

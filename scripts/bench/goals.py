@@ -1,0 +1,35 @@
+"""What is hoped for, beside what was seen."""
+
+from tables import table
+
+
+def goals():
+    """(words, figure, limit, whether less is better)"""
+    for connections in (16, 64, 256):
+        yield f"HTTP CPU/req, x wrk, at {connections}", f"http trace off cpu {connections}", 1.0, True
+    for connections in (16, 64, 256):
+        yield f"HTTP CPU/req with full trace, x wrk, at {connections}", f"http trace full cpu {connections}", 1.15, True
+    for connections, limit in ((16, 1.0), (64, 1.0), (256, 0.9)):
+        yield f"HTTP req/s, x wrk, at {connections}", f"http trace off rate {connections}", limit, False
+    for connections in (16, 64, 256):
+        yield f"HTTP req/s, x oha, at {connections}", f"http trace off oha {connections}", 1.8, False
+    yield "stdio instructions/req at 64", "stdio instructions off 64", 4000, True
+    yield "stdio instructions/req with full trace at 64", "stdio instructions full 64", 6500, True
+    for in_flight in (1, 16, 64):
+        yield f"stdio req/s, x limit, at {in_flight}", f"stdio trace off rate {in_flight}", 0.7, False
+    yield "KB per HTTP worker at 10,000", "HTTP KB 10000", 5, True
+    yield "HTTP calls that failed at 10,000", "HTTP errors 10000", 0, True
+    yield "KB per stdio call at 10,000", "stdio KB 10000", 1.5, True
+    yield "trace events/s per core", "trace events 64", 2_000_000, False
+
+
+def print_goals(figures):
+    rows = []
+    for words, figure, limit, less in goals():
+        seen = figures.get(figure)
+        if seen is None:
+            continue
+        met = seen <= limit if less else seen >= limit
+        shown = f"{seen:,.0f}" if limit >= 100 or limit == 0 else f"{seen:.2f}"
+        rows.append([words, f"{'<=' if less else '>='} {limit:,}", shown, "met" if met else "not met"])
+    table("Goals", ["what", "goal", "seen", ""], rows)
