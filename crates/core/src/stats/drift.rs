@@ -75,6 +75,33 @@ pub struct Drift {
     pub points: usize,
 }
 
+impl Drift {
+    /// The reason in a sentence.
+    pub fn explain(&self) -> String {
+        let Some(fit) = self.fit else {
+            return format!("{} points do not show how latency changes", self.points);
+        };
+        let change = format!(
+            "latency changes by {:.2} ms over the run, from {:.2} ms ({:.4} ms/s, 95 % between {:.4} and {:.4}, R² {:.2}, {} points)",
+            fit.predicted,
+            fit.start,
+            fit.slope,
+            fit.slope_interval.low,
+            fit.slope_interval.high,
+            fit.r2,
+            self.points,
+        );
+        match self.reason {
+            DriftReason::TooFewPoints | DriftReason::WithinLimit => {
+                format!("{change}, within the limit")
+            }
+            DriftReason::WithinNoise => format!("{change}, which noise alone may explain"),
+            DriftReason::TooSmall => format!("{change}, too little to matter"),
+            DriftReason::Slower => format!("calls get slower: {change}"),
+        }
+    }
+}
+
 /// Judges a series of `(seconds, mean or median latency in milliseconds)`, warm-up already left out,
 /// of a run that lasted `duration`; `limit` is the slope in milliseconds per second that is allowed.
 ///
@@ -138,7 +165,8 @@ mod tests {
         assert_eq!((drift.verdict, drift.reason), (DriftVerdict::Drifting, DriftReason::Slower));
         let fit = drift.fit.unwrap();
         assert!(fit.slope_interval.contains(0.2) && (fit.predicted - 12.0).abs() < 2.0, "{fit:?}");
-        assert!(judge_drift(&slower, MINUTE, 0.5).reason == DriftReason::WithinLimit);
+        assert!(drift.explain().starts_with("calls get slower: latency changes by"));
+        assert_eq!(judge_drift(&slower, MINUTE, 0.5).reason, DriftReason::WithinLimit);
     }
 
     #[test]

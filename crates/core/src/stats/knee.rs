@@ -127,6 +127,9 @@ fn find_knee(points: &[Point]) -> Result<(Knee, f64), String> {
     if !load.is_finite() || highest < REACH * load {
         return Err(format!("{none}: throughput follows the load"));
     }
+    if beyond == Beyond::Plateau && bend.rising + 1 == kept.len() {
+        return Err(format!("{none}: only the last step falls behind, which may be chance"));
+    }
     if beyond == Beyond::Plateau && bend.still_rises(kept) {
         return Err(format!("{none}: throughput grows more slowly than the load, but grows"));
     }
@@ -264,6 +267,8 @@ mod tests {
                 format!("no knee up to {}: throughput follows the load", steps[steps.len() - 1]);
             assert_eq!(shown.reason, expected);
         }
+        let last = breaking_point(&ramp([1, 2, 4, 8, 16, 32], 20.0), 0.0);
+        assert!(last.reason.ends_with("only the last step falls behind, which may be chance"));
         let slower: Vec<_> = (1..=20)
             .map(|load| Point {
                 throughput: f64::from(load).powf(0.8),
@@ -325,6 +330,17 @@ mod tests {
             let knee = shown.knee.ok_or(TestCaseError::fail(shown.reason))?;
             prop_assert!((knee.load / capacity - 1.0).abs() < 0.1, "{} for {capacity}", knee.load);
             prop_assert!((shown.capacity.unwrap() / (capacity * 100.0) - 1.0).abs() < 0.05);
+        }
+
+        #[test]
+        fn the_knee_is_found_with_steps_that_double(capacity in 3.0..28.0_f64, seed: u64) {
+            let mut dice = dice(seed);
+            let points: Vec<_> = (0..8)
+                .map(|n| step(f64::from(1 << n), capacity, 0.03 * either_way(&mut dice)))
+                .collect();
+            let shown = breaking_point(&points, 0.0);
+            let knee = shown.knee.ok_or(TestCaseError::fail(shown.reason))?;
+            prop_assert!((knee.load / capacity - 1.0).abs() < 0.1, "{} for {capacity}", knee.load);
         }
 
         #[test]

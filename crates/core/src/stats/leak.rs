@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     envelope::{after_warmup, floor},
     interval::Interval,
+    plateau::Shape,
     regression::{Line, least_squares},
 };
 
@@ -131,7 +132,7 @@ impl Growth {
     /// The reason in a sentence. `unit` is that of the samples, such as `MB`.
     pub fn explain(&self, unit: &str) -> String {
         let Some(fit) = self.fit else {
-            return format!("{} samples after the warm-up are not enough to judge", self.samples);
+            return format!("{} samples after the warm-up do not show how it grows", self.samples);
         };
         let grew = format!(
             "predicted growth of {:.1} {unit} over the run ({:.4} {unit}/s, R² {:.2}, {} samples)",
@@ -177,96 +178,44 @@ fn judge(samples: &[(f64, f64)], seconds: f64, limit: f64) -> Option<Judgement> 
         predicted,
         r2: line.r2,
     };
-    let shape = Shape::of(samples);
-    let (verdict, reason) = if predicted <= limit {
-        (GrowthVerdict::Clean, GrowthReason::WithinLimit)
-    } else if floor.slope_interval.high * seconds <= limit {
-        (GrowthVerdict::Clean, GrowthReason::FreedAgain)
-    } else if let Some(shape) = shape.filter(|shape| shape.level_after >= 0.25) {
-        let reason = GrowthReason::LevelledOff { since: shape.until };
-        let verdict =
-            match shape.level_after >= 0.5 && shape.growth_after(samples) * seconds <= limit {
-                true => GrowthVerdict::Clean,
-                false => GrowthVerdict::Indeterminate,
-            };
-        (verdict, reason)
-    } else if let Some(shape) = shape.filter(|shape| shape.level_before >= 0.5) {
-        (GrowthVerdict::Indeterminate, GrowthReason::BeganLate { since: shape.from })
-    } else if !is_clear(&line) || !is_clear(&floor) || floor.slope * seconds <= limit {
-        (GrowthVerdict::Indeterminate, GrowthReason::Noisy)
-    } else {
-        (GrowthVerdict::Leak, GrowthReason::Grows)
-    };
+    let (verdict, reason) = decide(samples, seconds, limit, &line, &floor);
     predicted.is_finite().then_some((verdict, reason, Some(fit)))
+}
+
+/// Asks the questions of the table above, in its order.
+fn decide(
+    samples: &[(f64, f64)],
+    seconds: f64,
+    limit: f64,
+    line: &Line,
+    floor: &Line,
+) -> (GrowthVerdict, GrowthReason) {
+    if line.slope * seconds <= limit {
+        return (GrowthVerdict::Clean, GrowthReason::WithinLimit);
+    }
+    if floor.slope_interval.high * seconds <= limit {
+        return (GrowthVerdict::Clean, GrowthReason::FreedAgain);
+    }
+    let shape = Shape::of(samples);
+    if let Some(shape) = shape.filter(|shape| shape.level_after >= 0.25) {
+        let is_level = shape.growth_after(samples) * seconds <= limit;
+        let verdict = match shape.level_after >= 0.5 && is_level {
+            true => GrowthVerdict::Clean,
+            false => GrowthVerdict::Indeterminate,
+        };
+        return (verdict, GrowthReason::LevelledOff { since: shape.until });
+    }
+    if let Some(shape) = shape.filter(|shape| shape.level_before >= 0.5) {
+        return (GrowthVerdict::Indeterminate, GrowthReason::BeganLate { since: shape.from });
+    }
+    if !is_clear(line) || !is_clear(floor) || floor.slope * seconds <= limit {
+        return (GrowthVerdict::Indeterminate, GrowthReason::Noisy);
+    }
+    (GrowthVerdict::Leak, GrowthReason::Grows)
 }
 
 fn is_clear(line: &Line) -> bool {
     line.r2 >= CLEAR && line.slope >= SURE * line.slope_error
-}
-
-/// Growth from one level to another, where that describes the samples better than a line.
-#[derive(Debug, Clone, Copy)]
-struct Shape {
-    /// When the growth begins, in seconds.
-    from: f64,
-    /// When it ends.
-    until: f64,
-    /// The share of the time before it begins.
-    level_before: f64,
-    /// The share of the time after it ended.
-    level_after: f64,
-}
-
-/// In how many steps the start and the end of the growth are tried.
-const GRID: usize = 20;
-/// How much worse a line must describe the samples, as a ratio of the squares that are left …
-const WORSE: f64 = 1.25;
-/// … and as the F statistic of the two further parameters. A true line stays far below both.
-const CONVINCING: f64 = 8.0;
-
-impl Shape {
-    /// Fits y = a + b * clamp(t, from, until) for all pairs of a grid. A step, a cache that fills, and
-    /// growth that begins late are all of this form, and so is a line, with both ends at the ends.
-    fn of(samples: &[(f64, f64)]) -> Option<Self> {
-        let (start, end) = (samples.first()?.0, samples.last()?.0);
-        let cut = |at: usize| start + (end - start) * at as f64 / GRID as f64;
-        let left = |(from, until): (usize, usize)| squares_left(samples, cut(from), cut(until));
-        let pairs = (0..GRID).flat_map(|from| (from + 1..=GRID).map(move |until| (from, until)));
-        let (squares, (from, until)) = pairs
-            .map(|pair| (left(pair), pair))
-            .min_by(|(squares, _), (others, _)| squares.total_cmp(others))?;
-        let line = left((0, GRID));
-        let gain = (line - squares) / 2.0 * (samples.len() as f64 - 4.0);
-        let fits_better = line >= WORSE * squares && gain >= CONVINCING * squares;
-        (fits_better && (from, until) != (0, GRID)).then(|| Self {
-            from: cut(from),
-            until: cut(until),
-            level_before: from as f64 / GRID as f64,
-            level_after: (GRID - until) as f64 / GRID as f64,
-        })
-    }
-
-    /// The slope of what follows the growth, which should be none.
-    fn growth_after(&self, samples: &[(f64, f64)]) -> f64 {
-        let after: Vec<_> = samples.iter().filter(|(t, _)| *t >= self.until).copied().collect();
-        least_squares(&after).map_or(f64::INFINITY, |line| line.slope)
-    }
-}
-
-/// The sum of squares that y = a + b * clamp(t, from, until) leaves at its best a and b.
-fn squares_left(samples: &[(f64, f64)], from: f64, until: f64) -> f64 {
-    let count = samples.len() as f64;
-    let at = |t: f64| t.clamp(from, until);
-    let mean_t = samples.iter().map(|(t, _)| at(*t)).sum::<f64>() / count;
-    let mean_y = samples.iter().map(|(_, y)| y).sum::<f64>() / count;
-    let (mut tt, mut ty, mut yy) = (0.0, 0.0, 0.0);
-    for (t, y) in samples {
-        let (t, y) = (at(*t) - mean_t, y - mean_y);
-        tt += t * t;
-        ty += t * y;
-        yy += y * y;
-    }
-    if tt > 0.0 { (yy - ty * ty / tt).max(0.0) } else { yy }
 }
 
 #[cfg(test)]

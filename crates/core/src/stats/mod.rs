@@ -20,6 +20,9 @@ pub mod regression;
 pub mod search;
 
 mod order;
+mod plateau;
+mod resample;
+mod stamps;
 
 #[cfg(test)]
 mod fixture;
