@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// How often a server that was just started is tried, at first and later.
-const TRIES: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(100));
+const TRIES: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(10));
 /// How long one try may take.
 const TRY_LIMIT: Duration = Duration::from_secs(5);
 

@@ -105,6 +105,20 @@ impl Inner {
         seen
     }
 
+    /// A call has lost its connection; it ends once it is clear why. Whoever made it waits for its
+    /// slot, so that a call need not keep room for this.
+    pub(crate) fn lose_call(&self, id: u64, seen: Break) {
+        match self.session().filter(|_| self.behind.is_ours()) {
+            None => self.end_call(id, &seen),
+            Some(session) => {
+                tokio::task::spawn_local(async move {
+                    let cause = session.inner.why_lost(seen).await;
+                    session.inner.end_call(id, &cause);
+                });
+            }
+        }
+    }
+
     fn server_ended(&self, ended: &Ended) -> Break {
         let cause = Break::of_exit(&ended.exit);
         let Behind::Ours(ours) = &self.behind else { return cause };

@@ -163,19 +163,18 @@ impl Inner {
     async fn follow(&self, id: u64, prepared: &Rc<Prepared>) -> Step {
         let withdrawn = WithdrawOnDrop { inner: self, id, done: false };
         let step = match &self.link {
-            Link::Stdio(stdio) => {
-                if !self.is_broken() {
-                    stdio.send(|out| prepared.template.write(id, out));
-                }
-                self.await_end(id, pin!(std::future::pending())).await
-            }
-            Link::Sse(_) | Link::WebSocket(_) => {
-                self.link.send_call(self, id, prepared);
-                self.await_end(id, pin!(std::future::pending())).await
-            }
             Link::Http(http) => {
                 let exchange = pin!(http.exchange(self, id, prepared));
                 self.await_end(id, exchange).await
+            }
+            link => {
+                if !self.is_broken() {
+                    match link {
+                        Link::Stdio(stdio) => stdio.send(|out| prepared.template.write(id, out)),
+                        other => other.send_call(self, id, prepared),
+                    }
+                }
+                self.await_end(id, pin!(std::future::pending())).await
             }
         };
         withdrawn.disarm();

@@ -54,9 +54,6 @@ impl Link {
 
     /// Puts a call on its way whose reply comes on the session's one stream.
     pub(crate) fn send_call(&self, inner: &Inner, id: u64, prepared: &Prepared) {
-        if inner.broken.borrow().is_some() {
-            return;
-        }
         let mut frame = Vec::with_capacity(prepared.template.len(id));
         prepared.template.write(id, &mut frame);
         match self {

@@ -144,11 +144,7 @@ impl HttpLink {
             self.receive(inner, id, stream).await
         };
         if let Err(trouble) = result.await {
-            let mut cause = trouble.into_break();
-            if inner.behind.is_ours() {
-                cause = Box::pin(inner.why_lost(cause)).await;
-            }
-            inner.end_call(id, &cause);
+            inner.lose_call(id, trouble.into_break());
         }
     }
 

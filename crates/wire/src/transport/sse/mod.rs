@@ -179,8 +179,7 @@ impl SseLink {
             let category = ErrorCategory::Disconnected;
             inner.break_off(Break { category, code: trouble.code, message });
         } else if let Some(id) = id {
-            let cause = inner.why_lost(trouble.into_break()).await;
-            inner.end_call(id, &cause);
+            inner.lose_call(id, trouble.into_break());
         }
     }
 
