@@ -172,6 +172,9 @@ async fn list_tools(context: &Context, session: &Session) -> Result<ToolListing,
     listed.map_err(|reply| RunError::ToolsList(reply.message))
 }
 
+/// Names of tools that are kept.
+const MOST_NAMES: usize = 1000;
+
 /// Who was tested, as far as it told.
 pub(crate) fn server_info(server: &Server, hello: &Hello, listing: &ToolListing) -> ServerInfo {
     ServerInfo {
@@ -182,6 +185,7 @@ pub(crate) fn server_info(server: &Server, hello: &Hello, listing: &ToolListing)
         era: Some(hello.era),
         revision: Some(hello.revision),
         tools: u32::try_from(listing.tools.len()).ok(),
+        tool_names: listing.tools.iter().take(MOST_NAMES).map(|tool| tool.name.clone()).collect(),
     }
 }
 

@@ -9,7 +9,7 @@ use super::model::{
     ErrorStats, LatencyStats, ProcessStats, Report, ServerInfo, Severity, StepStats,
     ThroughputStats, ToolStats, Verdict,
 };
-use super::{segments, validity};
+use super::{grading, segments, validity};
 use crate::{
     analysis,
     event::note,
@@ -48,6 +48,8 @@ pub fn build(info: RunInfo, tally: &Tally) -> Report {
     report.threshold_violations = violations(&info.thresholds, &report, tally);
     report.verdict = verdict(&report, &findings);
     report.findings = findings;
+    report.grades = grading::grade(&report);
+    report.coverage = grading::coverage(&report);
     report
 }
 
@@ -71,6 +73,8 @@ fn figures(info: RunInfo, tally: &Tally) -> Report {
         segments: segments::segments(&info.scenario.kind, tally),
         windows: segments::windows(tally),
         validity: validity::validity(&info.scenario, tally, &total),
+        grades: None,
+        coverage: Default::default(),
         deadlock_count: u32::try_from(tally.deadlock_count).unwrap_or(u32::MAX),
         hang_count: u32::try_from(tally.hang_count).unwrap_or(u32::MAX),
         hung_for: tally.hung_for.clone(),

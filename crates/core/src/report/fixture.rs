@@ -37,6 +37,7 @@ impl Run {
                 era: Some(Revision::V2025_11_25.era()),
                 revision: Some(Revision::V2025_11_25),
                 tools: Some(3),
+                tool_names: ["get_quote", "analyze_options", "list"].map(Into::into).to_vec(),
             },
             trace_path: "runs/01JV0W2T4QH8F3N6Y9ZB5C7D1E/trace.jsonl".into(),
             run_dir: Some("runs/01JV0W2T4QH8F3N6Y9ZB5C7D1E".into()),

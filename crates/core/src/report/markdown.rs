@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, io};
 
 use super::{
-    Finding, LatencyStats, Renderer, Report, StepStats, ToolStats, Verdict,
+    Finding, LatencyStats, Renderer, Report, SegmentStats, StepStats, ToolStats, Verdict,
     chart::chart,
     figures::{counted, decimal, grouped, percent, total},
     markup::{cell, code, prose},
@@ -29,6 +29,7 @@ impl Renderer for Markdown {
             summary,
             latency,
             tools,
+            segments,
             steps,
             errors,
             process,
@@ -126,6 +127,14 @@ fn summary(report: &Report) -> String {
     if report.dropped > 0 {
         let _ = writeln!(text, "- Not sent: {}", grouped(report.dropped));
     }
+    let further = [
+        ("Load", phrases::offered(report)),
+        ("Grade", phrases::grades(report)),
+        ("Coverage", phrases::coverage(report)),
+    ];
+    for (name, told) in further.into_iter().filter_map(|(name, told)| Some((name, told?))) {
+        let _ = writeln!(text, "- {name}: {}", prose(&told, LONGEST_TEXT));
+    }
     text
 }
 
@@ -177,6 +186,26 @@ fn tools(report: &Report) -> String {
     format!("\n## Tools\n\n{}", table(&head, report.tools.iter().map(row)))
 }
 
+fn segments(report: &Report) -> String {
+    if report.segments.is_empty() {
+        return String::new();
+    }
+    let row = |step: &SegmentStats| {
+        let mut row = vec![
+            cell(&step.label, LONGEST_NAME),
+            grouped(step.total_requests),
+            grouped(step.errors),
+            grouped(step.dropped),
+            decimal(step.requests_per_sec),
+        ];
+        row.extend(times(&step.latency));
+        row
+    };
+    let head =
+        ["Step of the load", "Calls", "Failed", "Not sent", "Calls/s", "p50", "p95", "p99", "max"];
+    format!("\n## Load step by step\n\n{}", table(&head, report.segments.iter().map(row)))
+}
+
 fn steps(report: &Report) -> String {
     if report.steps.is_empty() {
         return String::new();
@@ -224,9 +253,13 @@ fn process(report: &Report) -> String {
 fn thresholds(report: &Report) -> String {
     let mut text = String::from("\n## Threshold violations\n\n");
     for violation in &report.threshold_violations {
-        let expected = prose(&violation.expected.replace("<=", "≤"), LONGEST_NAME);
+        let expected =
+            prose(&violation.expected.replace("<=", "≤").replace(">=", "≥"), LONGEST_NAME);
         let actual = prose(&violation.actual, LONGEST_NAME);
-        let _ = writeln!(text, "- **{}**: expected {expected}, got {actual}", violation.metric);
+        let tool = violation.tool.as_deref().map(|tool| format!("{} ", code(tool, LONGEST_NAME)));
+        let tool = tool.unwrap_or_default();
+        let _ =
+            writeln!(text, "- {tool}**{}**: expected {expected}, got {actual}", violation.metric);
     }
     if report.threshold_violations.is_empty() {
         text.push_str("None.\n");

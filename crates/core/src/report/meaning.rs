@@ -7,6 +7,7 @@
 use super::{
     figures::{counted, grouped, percent, ratio, rough_percent, total},
     model::{Report, StepStats, ToolStats},
+    omission::omission,
 };
 use crate::{
     analysis::{DEADLOCK, LAZY_INIT_CLIFF},
@@ -28,6 +29,7 @@ static RULES: &[fn(&Report) -> Option<String>] = &[
     start_phases,
     latency,
     slow_tail,
+    omission,
     waiting,
     dropped,
     memory,

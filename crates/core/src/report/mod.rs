@@ -6,11 +6,13 @@
 mod build;
 mod chart;
 mod figures;
+mod grading;
 pub mod json;
 pub mod markdown;
 mod markup;
 mod meaning;
 pub mod model;
+mod omission;
 mod phrases;
 mod segments;
 pub mod summary;
@@ -29,8 +31,8 @@ use std::io;
 pub use build::{RunInfo, build};
 pub use meaning::meaning;
 pub use model::{
-    ErrorStats, Finding, LatencyStats, ProcessStats, Report, SegmentStats, ServerInfo, Severity,
-    StepStats, ThroughputStats, ToolStats, Validity, Verdict, Window,
+    Coverage, ErrorStats, Finding, LatencyStats, ProcessStats, Report, SegmentStats, ServerInfo,
+    Severity, StepStats, ThroughputStats, ToolStats, Validity, Verdict, Window,
 };
 pub use trial::judge_trial;
 

@@ -19,6 +19,7 @@ use crate::{
     outcome::ErrorCategory,
     pace::Level,
     scenario::ScenarioKind,
+    stats::grade::Grades,
     tally::Second,
     thresholds::ThresholdViolation,
 };
@@ -112,6 +113,9 @@ pub struct ServerInfo {
     /// How many tools it lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<u32>,
+    /// Their names; those beyond the first thousand are left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_names: Vec<String>,
 }
 
 /// Times of calls. All are zero when there was no call; `count` says so.
@@ -305,6 +309,18 @@ pub struct Validity {
     pub cpu_us_per_call: Option<f64>,
 }
 
+/// Which of the server's tools were called.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Coverage {
+    /// How many tools the server lists.
+    pub registered: usize,
+    /// How many of them were called.
+    pub exercised: usize,
+    /// The others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missed: Vec<String>,
+}
+
 /// What a run found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Report {
@@ -338,6 +354,10 @@ pub struct Report {
     pub windows: Vec<Window>,
     /// Whether the figures are the server's.
     pub validity: Validity,
+    /// Grades by published limits; none for a run that cannot be judged.
+    pub grades: Option<Grades>,
+    /// Which of the server's tools were called.
+    pub coverage: Coverage,
     /// Calls that were never answered.
     pub deadlock_count: u32,
     /// Calls that passed the hang threshold.

@@ -3,10 +3,10 @@
 use std::time::{Duration, SystemTime};
 
 use super::{
-    figures::counted,
+    figures::{counted, decimal},
     model::{Report, ServerInfo, Severity},
 };
-use crate::{scenario::ScenarioKind, thresholds::ThresholdKind};
+use crate::{scenario::ScenarioKind, thresholds::ThresholdKind, units::format_latency};
 
 /// The scenario and its settings: `Sustained, 50 concurrent, 60s`.
 pub(super) fn scenario(kind: &ScenarioKind) -> String {
@@ -31,6 +31,44 @@ pub(super) fn server_facts(server: &ServerInfo) -> Vec<String> {
         facts.push(counted(u64::from(tools), "tool"));
     }
     facts
+}
+
+/// How much load was asked for and offered, and how late it was sent.
+pub(super) fn offered(report: &Report) -> Option<String> {
+    let validity = &report.validity;
+    let (asked, offered) = (validity.asked_per_sec?, validity.offered_per_sec?);
+    let lag = &validity.lag;
+    let late = match lag.count {
+        0 => String::new(),
+        _ => format!(
+            "; sent {} late (median), {} (p99)",
+            format_latency(lag.p50),
+            format_latency(lag.p99)
+        ),
+    };
+    Some(format!("{} calls/s asked, {} sent{late}", decimal(asked), decimal(offered)))
+}
+
+/// The grades, by what they were given for.
+pub(super) fn grades(report: &Report) -> Option<String> {
+    let grades = report.grades?;
+    let parts = [
+        ("latency", grades.latency),
+        ("errors", grades.errors),
+        ("concurrency", grades.concurrency),
+    ];
+    let parts: Vec<String> =
+        parts.iter().filter_map(|(name, grade)| Some(format!("{name} {}", (*grade)?))).collect();
+    Some(format!("{} ({})", grades.overall?, parts.join(", ")))
+}
+
+/// How many of the server's tools were called, where there are several.
+pub(super) fn coverage(report: &Report) -> Option<String> {
+    let coverage = &report.coverage;
+    (coverage.registered > 1).then(|| {
+        let tools = counted(coverage.registered as u64, "tool");
+        format!("{} of {tools} called", coverage.exercised)
+    })
 }
 
 /// Why the verdict is what it is: `1 critical finding, 2 threshold violations`.

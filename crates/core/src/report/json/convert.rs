@@ -61,6 +61,8 @@ impl From<&Report> for Document {
             segments: report.segments.iter().map(SegmentFigures::from).collect(),
             windows: report.windows.clone(),
             validity: (&report.validity).into(),
+            grades: report.grades,
+            coverage: report.coverage.clone(),
             histograms_ns: Histograms {
                 latency: report.latency.histogram.clone(),
                 service: report.service.histogram.clone(),
@@ -93,6 +95,8 @@ impl From<Document> for Report {
             segments: document.segments.into_iter().map(SegmentStats::from).collect(),
             windows: document.windows,
             validity: document.validity.into(),
+            grades: document.grades,
+            coverage: document.coverage,
             deadlock_count: document.deadlock_count,
             hang_count: document.hang_count,
             hung_for: document.hung_for_ms.into_iter().map(|time| time.0).collect(),

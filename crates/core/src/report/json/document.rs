@@ -13,8 +13,9 @@ use crate::{
     histogram::{self, Buckets},
     outcome::ErrorCategory,
     pace::Level,
-    report::model::{Finding, ServerInfo, Verdict, Window},
+    report::model::{Coverage, Finding, ServerInfo, Verdict, Window},
     scenario::ScenarioKind,
+    stats::grade::Grades,
     tally::Second,
     thresholds::ThresholdViolation,
 };
@@ -94,6 +95,12 @@ pub(super) struct Document {
     /// Whether the figures are the server's, or the generator's own.
     #[serde(default)]
     pub(super) validity: ValidityFigures,
+    /// Grades by published limits; null for a run that cannot be judged.
+    #[serde(default)]
+    pub(super) grades: Option<Grades>,
+    /// Which of the server's tools were called.
+    #[serde(default)]
+    pub(super) coverage: Coverage,
     /// All times, for one's own analysis.
     pub(super) histograms_ns: Histograms,
 }

@@ -40,6 +40,7 @@ impl Screen<'_> {
         self.meaning(report);
         self.figures(report);
         self.tools(report);
+        self.segments(report);
         self.steps(report);
         self.thresholds(report);
         self.findings(report);
@@ -92,6 +93,9 @@ impl Screen<'_> {
             );
         }
         self.field("Throughput", &throughput_line(report));
+        if let Some(told) = phrases::offered(report) {
+            self.field("Load", &told);
+        }
         self.field("Errors", &errors_line(report));
         if report.hang_count > 0 || report.deadlock_count > 0 {
             let (hung, silent) =
@@ -103,6 +107,12 @@ impl Screen<'_> {
         }
         if let Some(told) = process_line(report) {
             self.field("Process", &told);
+        }
+        if let Some(told) = phrases::grades(report) {
+            self.field("Grade", &told);
+        }
+        if let Some(told) = phrases::coverage(report) {
+            self.field("Coverage", &told);
         }
     }
 
@@ -119,6 +129,20 @@ impl Screen<'_> {
             self.row(&tool.name, [grouped(tool.total_requests), failed, p50, p99, max]);
         }
         self.more(report.tools.len(), self.detail.rows);
+    }
+
+    fn segments(&mut self, report: &Report) {
+        if report.segments.is_empty() || self.detail.rows == 0 {
+            return;
+        }
+        self.blank();
+        self.row("Step", ["calls/s", "failed", "p50", "p99", "max"].map(String::from));
+        for step in report.segments.iter().take(self.detail.rows) {
+            let [p50, p99, max] = times(&step.latency);
+            let rate = format!("{:.1}", step.requests_per_sec);
+            self.row(&step.label, [rate, grouped(step.errors + step.dropped), p50, p99, max]);
+        }
+        self.more(report.segments.len(), self.detail.rows);
     }
 
     fn steps(&mut self, report: &Report) {
@@ -143,7 +167,12 @@ impl Screen<'_> {
             let label = if at == 0 { "Violated" } else { "" };
             let (expected, actual) =
                 (visible(&violation.expected, 20), visible(&violation.actual, 20));
-            let told = format!("{}: expected {expected}, got {actual}", violation.metric);
+            let tool = violation.tool.as_deref().map(|tool| format!("{} ", self.foreign(tool)));
+            let told = format!(
+                "{}{}: expected {expected}, got {actual}",
+                tool.unwrap_or_default(),
+                violation.metric
+            );
             self.labelled(style_of(Verdict::Fail), label, &told);
         }
     }

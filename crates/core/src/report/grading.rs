@@ -1,0 +1,49 @@
+//! Grades and coverage: what a run says of the server beyond its figures.
+
+use super::model::{Coverage, Report};
+use crate::{
+    pace::Level,
+    stats::grade::{Grades, Measured, grades},
+};
+
+/// Fewer calls than this are not graded.
+const ENOUGH: u64 = 100;
+
+/// The grades of a run; none for one that cannot be judged.
+pub(super) fn grade(report: &Report) -> Option<Grades> {
+    let judged = report.verdict != super::Verdict::Invalid
+        && !report.validity.client_bound
+        && !report.interrupted
+        && report.dropped == 0
+        && report.latency.count >= ENOUGH;
+    if !judged {
+        return None;
+    }
+    let alone = report.segments.iter().find(|step| step.load == Some(Level::Concurrent(1)));
+    let loaded = report
+        .segments
+        .iter()
+        .filter(|step| matches!(step.load, Some(Level::Concurrent(2..))))
+        .max_by(|one, other| level(one.load).total_cmp(&level(other.load)));
+    Some(grades(&Measured {
+        p99: Some(report.latency.p99),
+        error_rate: report.error_rate(),
+        p50_alone: alone.filter(|step| step.latency.count > 0).map(|step| step.latency.p50),
+        p50_loaded: loaded.filter(|step| step.latency.count > 0).map(|step| step.latency.p50),
+    }))
+}
+
+fn level(load: Option<Level>) -> f64 {
+    load.map_or(0.0, Level::get)
+}
+
+/// Which of the server's tools were called.
+pub(super) fn coverage(report: &Report) -> Coverage {
+    let called = |name: &&String| report.tools.iter().any(|tool| tool.name == **name);
+    let registered = &report.server_info.tool_names;
+    Coverage {
+        registered: registered.len(),
+        exercised: registered.iter().filter(called).count(),
+        missed: registered.iter().filter(|name| !called(name)).cloned().collect(),
+    }
+}
