@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use mcp_loadtest::{Report, Run, RunError, Server, Stop};
 use mcp_loadtest_core::{
+    arguments::Recipe,
     config::{Config, Format},
     exit::Exit,
     report::{Renderer as _, summary, terminal::Terminal},
@@ -43,7 +44,12 @@ impl Load {
 
     /// Carries the run out.
     pub(crate) fn measure(&self, env: &mut Env) -> Result<Report, CliError> {
-        let scenario = self.config.to_scenario()?;
+        let mut scenario = self.config.to_scenario()?;
+        for call in &mut scenario.tool_calls {
+            if let Some(Recipe::File { path, .. }) = &mut call.source {
+                *path = env.path(path);
+            }
+        }
         let stop = Stop::new();
         let mut run = Run::new(self.server.clone(), scenario.clone())
             .with_thresholds(self.config.thresholds.clone())

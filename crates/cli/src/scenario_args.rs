@@ -1,9 +1,10 @@
 //! The flags that describe a scenario, and how they correct a file.
 
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
 use mcp_loadtest_core::{
+    arguments::Order,
     config::{Arguments, ConfigError, ScenarioConfig},
     pace::{Level, Rate, ThinkTime},
     scenario::{PatternName, ScenarioName},
@@ -44,8 +45,20 @@ pub(crate) struct ScenarioArgs {
     #[arg(long, value_name = "TOOL")]
     pub(crate) tool: Option<String>,
     /// The tool's arguments as JSON; without them, made up from its schema where it needs any.
+    /// Placeholders such as {{iter}}, {{uuid}}, {{nonce}} or {{random.int 1 100}} are filled in anew
+    /// for every call.
     #[arg(long, value_name = "JSON", value_parser = parse_arguments)]
     pub(crate) args: Option<Arguments>,
+    /// A CSV or JSONL file of which each call takes a row: as {{row.column}} in --args, or as its
+    /// arguments.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) args_file: Option<PathBuf>,
+    /// Which row of --args-file is next: sequential or random [default: sequential].
+    #[arg(long, value_name = "ORDER", value_parser = parse_order, requires = "args_file")]
+    pub(crate) args_order: Option<Order>,
+    /// Make arguments of its own for each call, from the tool's schema.
+    #[arg(long, conflicts_with_all = ["args", "args_file"])]
+    pub(crate) generate: bool,
     /// ramp: the first step, in calls in flight or as a rate such as 100/s [default: 1].
     #[arg(long, value_name = "LOAD")]
     pub(crate) ramp_from: Option<Level>,
@@ -129,6 +142,14 @@ pub(crate) struct ScenarioArgs {
     pub(crate) seed: Option<u64>,
 }
 
+fn parse_order(text: &str) -> Result<Order, String> {
+    match text {
+        "sequential" => Ok(Order::Sequential),
+        "random" => Ok(Order::Random),
+        _ => Err("use `sequential` or `random`".into()),
+    }
+}
+
 fn parse_pattern(text: &str) -> Result<PatternName, String> {
     let word = text.replace('-', "_");
     let found = PatternName::ALL.into_iter().find(|name| name.as_str() == word);
@@ -203,10 +224,20 @@ impl ScenarioArgs {
         config.seed = self.seed.map(Seed).or(config.seed);
         if self.tool.is_some() {
             config.tool_call.clear();
+        }
+        // Arguments that a flag gives take the place of all that the file says of them.
+        if self.tool.is_some() || self.args.is_some() || self.args_file.is_some() || self.generate {
             config.args = None;
+            config.args_list = None;
+            config.args_file = None;
+            config.args_order = None;
+            config.generate = None;
         }
         config.tool = self.tool.clone().or(config.tool.take());
         config.args = self.args.clone().or(config.args.take());
+        config.args_file = self.args_file.clone().or(config.args_file.take());
+        config.args_order = self.args_order.or(config.args_order);
+        config.generate = self.generate.then_some(true).or(config.generate);
     }
 
     /// A file may hold the settings of several scenarios; a flag is meant for this one.

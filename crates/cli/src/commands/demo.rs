@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
 use mcp_loadtest::{Report, Server};
-use mcp_loadtest_core::{config::Config, exit::Exit, scenario::ScenarioName};
+use mcp_loadtest_core::{config::Config, exit::Exit, pace::Rate, scenario::ScenarioName};
 
 use super::explain;
 use crate::{
@@ -35,7 +35,8 @@ Algorithm:
   1. Start our own mock with the lazy-init deadlock (`mock --fault lazy-init-deadlock`): it answers
      `initialize` and `tools/list`, then the first `tools/call` wedges it for ever.
   2. Run `deadlock-probe` against it with short thresholds: it must be caught.
-  3. Start the healthy mock and keep 16 calls in flight for a few seconds: it must pass.
+  3. Start the healthy mock and call it 2,000 times a second for a few seconds, on a schedule, each
+     call with a token that its reply must give back: it must pass.
   4. Exit with 0 if both came out as they must.
 
 Tunable knobs: --duration, --output-dir.";
@@ -82,14 +83,15 @@ fn part(
     let mut config = Config::default();
     config.scenario.name = Some(scenario);
     config.scenario.tool = Some("echo".into());
-    config.scenario.args =
-        Some(mcp_loadtest_core::config::Arguments(serde_json::json!({ "text": "hello" })));
+    config.scenario.args = Some(mcp_loadtest_core::config::Arguments(
+        serde_json::json!({ "text": "hello {{nonce}}" }),
+    ));
     if scenario == ScenarioName::DeadlockProbe {
         config.scenario.hang_threshold = Some(Duration::from_millis(500));
         config.scenario.grace_period = Some(Duration::from_millis(1500));
     } else {
         config.scenario.duration = Some(args.duration);
-        config.scenario.concurrent = Some(16);
+        config.scenario.rate = Some(Rate::per_second(2_000.0));
     }
     let load = Load {
         server,

@@ -25,6 +25,8 @@ use crate::{
 Examples:
   mcp-loadtest run -s \"python -m my_mcp\" --scenario sustained --concurrent 50 --duration 60s \\
       --tool get_market_data --args '{\"ticker\":\"AAPL\"}'
+  mcp-loadtest run -s \"python -m my_mcp\" --rate 200/s --tool search --args '{\"q\":\"{{uuid}}\"}'
+  mcp-loadtest run -s \"python -m my_mcp\" --scenario capacity --p99-latency 200ms
   mcp-loadtest run --config bench.toml --duration 10s
   mcp-loadtest run --url http://127.0.0.1:3000/mcp --tool echo --p99-latency 200ms --error-rate 0.01")]
 pub(crate) struct RunArgs {
@@ -68,6 +70,9 @@ pub(crate) struct ThresholdArgs {
     /// No reply for this long is a hang [default: 5s].
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub(crate) hang_timeout: Option<Duration>,
+    /// Fail when fewer calls end every second.
+    #[arg(long, value_name = "N")]
+    pub(crate) min_rps: Option<f64>,
     /// Fail when the server's memory grows by more.
     #[arg(long, value_name = "MB")]
     pub(crate) memory_growth_mb: Option<f64>,
@@ -116,6 +121,7 @@ impl ThresholdArgs {
         set(&mut thresholds.hang_timeout, self.hang_timeout);
         set(&mut thresholds.grace_period, grace_period);
         thresholds.error_rate = self.error_rate.unwrap_or(thresholds.error_rate);
+        thresholds.min_rps = self.min_rps.unwrap_or(thresholds.min_rps);
         thresholds.memory_growth_mb = self.memory_growth_mb.unwrap_or(thresholds.memory_growth_mb);
     }
 }
