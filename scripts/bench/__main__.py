@@ -15,6 +15,7 @@ from pathlib import Path
 
 import counts
 import memory
+import open_model
 import over_http
 import over_stdio
 from goals import print_goals
@@ -23,7 +24,7 @@ from tools import ROOT, Tools, build, install_oha, say_what_is_missing
 SECTIONS = {
     "http": lambda tools, args, figures: over_http.bench(tools, args.rounds, args.seconds, figures),
     "stdio": lambda tools, args, figures: over_stdio.bench(tools, args.rounds, args.seconds, figures),
-    # The open model (`--rate`) goes here: a module with its `bench`, a line here, its goals in `goals`.
+    "open": lambda tools, args, figures: open_model.bench(tools, args.rounds, args.seconds, figures),
     "instructions": lambda tools, args, figures: shutil.which("valgrind") and counts.bench(tools, figures),
     "pieces": lambda tools, args, figures: counts.bench_pieces(tools, args.rounds, shutil.which("valgrind")),
     "memory": lambda tools, args, figures: memory.bench(tools, figures),

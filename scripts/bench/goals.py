@@ -17,6 +17,11 @@ def goals():
     yield "stdio instructions/req with full trace at 64", "stdio instructions full 64", 6500, True
     for in_flight in (1, 16, 64):
         yield f"stdio req/s, x limit, at {in_flight}", f"stdio trace off rate {in_flight}", 0.7, False
+    for rate in (10_000, 30_000):
+        for name in ("HTTP", "stdio"):
+            yield f"{name}, open model at {rate:,}/s: lag p50 µs", f"{name} open lag p50 {rate}", 200, True
+            yield f"{name}, open model at {rate:,}/s: % off the rate", f"{name} open off {rate}", 1.0, True
+            yield f"{name}, open model at {rate:,}/s: CPU µs/req", f"{name} open cpu {rate}", 30, True
     yield "KB per HTTP worker at 10,000", "HTTP KB 10000", 5, True
     yield "HTTP calls that failed at 10,000", "HTTP errors 10000", 0, True
     yield "KB per stdio call at 10,000", "stdio KB 10000", 1.5, True
