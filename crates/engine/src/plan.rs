@@ -8,7 +8,7 @@ use std::{
 };
 
 use mcp_loadtest_core::{
-    arguments::{Recipe, Source, Turn},
+    arguments::{Echo, Recipe, Source, Turn, with_nonce},
     danger::{Danger, danger},
     generate::{self, Budget},
     mcp::Tool,
@@ -42,7 +42,7 @@ pub(crate) enum PlannedArguments {
     /// The same for every call.
     Fixed(Value),
     /// Made anew for every call; `shown` is what they are made from.
-    Varying { source: Arc<Source>, shown: String },
+    Varying { source: Arc<Source>, shown: String, echo: Echo },
 }
 
 impl PlannedArguments {
@@ -51,8 +51,23 @@ impl PlannedArguments {
         let source = recipe.source(rows, schema, seed)?;
         Ok(match source.fixed() {
             Some(bytes) => Self::Fixed(serde_json::from_slice(bytes).unwrap_or_default()),
-            None => Self::Varying { source: Arc::new(source), shown: shown(recipe) },
+            None => {
+                Self::Varying { source: Arc::new(source), shown: shown(recipe), echo: Echo::Must }
+            }
         })
+    }
+
+    /// Arguments that we made up. Where any word would do, each call has its own, so that a reply
+    /// with the word of another call is noticed.
+    fn made_up(value: Value, schema: &Value) -> Self {
+        let varying = with_nonce(&value, schema)
+            .and_then(|template| Some((Source::template(&template).ok()?, template.to_string())));
+        match varying {
+            Some((source, shown)) => {
+                Self::Varying { source: Arc::new(source), shown, echo: Echo::May }
+            }
+            None => Self::Fixed(value),
+        }
     }
 
     /// The arguments as a person would write them.
@@ -140,9 +155,9 @@ impl Plan {
                 PlannedArguments::Fixed(value) => {
                     (session.prepare_tool_call(tool, value, schema), None)
                 }
-                PlannedArguments::Varying { source, .. } => {
+                PlannedArguments::Varying { source, echo, .. } => {
                     let base = session.prepare_tool_call(tool, &json!({}), schema);
-                    (base, Some(source.clone()))
+                    (base, Some((source.clone(), *echo)))
                 }
             },
         });
@@ -228,7 +243,7 @@ impl Planner<'_> {
         let generated = needed && !given;
         let arguments = if generated {
             let made_up = generated_arguments(tool, &mut self.dice, &Budget::default())?;
-            PlannedArguments::Fixed(made_up)
+            PlannedArguments::made_up(made_up, &tool.input_schema)
         } else {
             PlannedArguments::new(&call.recipe(), &tool.input_schema, self.files, self.seed)?
         };
@@ -298,20 +313,23 @@ impl Count {
     }
 
     /// Makes the arguments of the next call.
-    fn fill(&self, base: &Prepared, source: &Source, session: u32) -> Rc<Prepared> {
+    fn fill(&self, base: &Prepared, source: &Source, echo: Echo, session: u32) -> Rc<Prepared> {
         let iter = self.next.get();
         self.next.set(iter + self.stride);
         let mut scratch = self.scratch.borrow_mut();
         scratch.clear();
         let mut turn = Turn::new(self.seed, iter, session, self.worker);
         let nonce = source.render(&mut turn, &mut scratch).nonce;
-        base.with_arguments(&scratch, nonce)
+        base.with_arguments(&scratch, nonce.map(|nonce| (nonce, echo)))
     }
 }
 
+/// Where the arguments of a call come from that vary, and whether its reply gives them back.
+type Varied = (Arc<Source>, Echo);
+
 /// Prepared calls.
 pub(crate) struct Prepares {
-    prepared: Vec<(Rc<Prepared>, Option<Arc<Source>>)>,
+    prepared: Vec<(Rc<Prepared>, Option<Varied>)>,
     count: Rc<Count>,
     session: u32,
 }
@@ -323,7 +341,7 @@ impl Prepares {
         let (base, source) = &self.prepared[call];
         match source {
             None => base.clone(),
-            Some(source) => self.count.fill(base, source, self.session),
+            Some((source, echo)) => self.count.fill(base, source, *echo, self.session),
         }
     }
 }

@@ -9,12 +9,14 @@
 //! | `rows`        | CSV and JSONL, read strictly                                          |
 //! | `objects`     | rows that are the arguments themselves, typed by the tool's schema    |
 //! | `turn`        | which call it is, and the chance that belongs to it                   |
+//! | `echo`        | made-up arguments that a tool may give back                           |
 //! | `nonce`       | the token by which a reply shows that it belongs to its request       |
 //!
 //! To add a placeholder: a variant of `Hole`, how it is read and written in `placeholder.rs`, and a
 //! line in [`PLACEHOLDERS`].
 
 mod cells;
+mod echo;
 mod nonce;
 mod objects;
 mod placeholder;
@@ -26,6 +28,7 @@ mod template;
 mod tests;
 mod turn;
 
+pub use self::echo::{Echo, with_nonce};
 pub use self::nonce::{CROSSED, NOT_ECHOED, Nonce, Sighting};
 pub use self::placeholder::PLACEHOLDERS;
 pub use self::recipe::Recipe;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_loadtest::{ErrorCategory, Report, Run, RunError, Scenario, Server, Thresholds, Verdict};
+use mcp_loadtest::{ErrorCategory, Report, Run, RunError, Scenario, Server, Thresholds};
 use mcp_loadtest_core::{
     hint::Hint as _,
     server::{ServerBuilder, StartedAndReached},
@@ -29,6 +29,12 @@ fn started(mark: &str) -> ServerBuilder<StartedAndReached> {
         .env("MOCK_PORT", port.to_string())
 }
 
+/// On a busy machine a run may warn that we ourselves were the limit.
+fn assert_passes(report: &Report) {
+    assert!(report.passed() && report.errors.total == 0, "{:#?}", report.findings);
+    assert!(report.throughput.successful_requests > 0);
+}
+
 async fn refused(server: impl Into<Server>) -> OpenError {
     match Run::new(server, load()).execute().await {
         Err(RunError::Open(error)) => error,
@@ -41,7 +47,7 @@ async fn a_server_that_listens_late_is_waited_for() {
     let mark = unique_mark();
     let server = started(&mark).env("MOCK_LISTEN_DELAY_S", "1.5");
     let report = Run::new(server, load()).execute().await.expect("it runs");
-    assert_eq!(report.verdict, Verdict::Pass, "{:#?}", report.findings);
+    assert_passes(&report);
     assert_eq!(marked(&mark), [0; 0]);
 }
 
@@ -53,7 +59,7 @@ async fn one_process_serves_all_threads_and_sessions() {
     let scenario = scenario.duration(Duration::from_secs(1));
     let run = Run::new(started(&mark), scenario).with_threads(2).with_output_dir(dir.path());
     let report = run.execute().await.expect("it runs");
-    assert_eq!(report.verdict, Verdict::Pass, "{:#?}", report.findings);
+    assert_passes(&report);
     // What it said stands in its logs, as of a server over pipes: one line for one process.
     let log = report.run_dir.expect("a directory").join("server.stdout.log");
     let text = std::fs::read_to_string(log).expect("the log");
@@ -117,13 +123,13 @@ async fn the_whole_tree_is_seen_and_ended() {
         .args(["-c", &command])
         .env(MARK, &mark);
     let report = Run::new(server, load()).execute().await.expect("it runs");
-    assert_eq!(report.verdict, Verdict::Pass, "{:#?}", report.findings);
+    assert_passes(&report);
     assert!(report.process.peak_rss_mb > 8.0, "{:?}", report.process.samples);
     assert_eq!(marked(&mark), [0; 0]);
 }
 
 fn assert_observed(report: &Report) {
-    assert_eq!(report.verdict, Verdict::Pass, "{:#?}", report.findings);
+    assert_passes(report);
     let process = &report.process;
     assert!(process.samples.len() > 1 && process.peak_rss_mb > 5.0, "{:?}", process.samples);
     assert!(process.peak_pss_mb > Some(1.0), "{:?}", process.samples);

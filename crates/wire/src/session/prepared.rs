@@ -3,7 +3,7 @@
 use std::{cell::Cell, rc::Rc, time::Duration};
 
 use mcp_loadtest_core::{
-    arguments::Nonce,
+    arguments::{Echo, Nonce},
     jsonrpc::Template,
     mcp::{
         Lifecycle,
@@ -30,7 +30,7 @@ pub struct Prepared {
     /// Header lines of the modern era, each with its line end.
     pub(crate) headers: Rc<str>,
     /// What a good reply must hold somewhere: it shows that the reply belongs to this request.
-    pub(crate) expected: Option<Nonce>,
+    pub(crate) expected: Option<(Nonce, Echo)>,
     origin: Rc<Origin>,
 }
 
@@ -63,7 +63,7 @@ impl Prepared {
     /// Costs two allocations, and reads the arguments only where the tool's schema marks some that
     /// HTTP repeats in headers. A request without `arguments` keeps its parameters.
     #[must_use]
-    pub fn with_arguments(&self, arguments: &[u8], nonce: Option<Nonce>) -> Rc<Self> {
+    pub fn with_arguments(&self, arguments: &[u8], nonce: Option<(Nonce, Echo)>) -> Rc<Self> {
         let headers = if self.origin.marks.is_empty() {
             self.origin.headers.clone()
         } else {

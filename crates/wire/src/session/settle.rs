@@ -3,7 +3,7 @@
 use std::{borrow::Cow, time::Duration};
 
 use mcp_loadtest_core::{
-    arguments::{CROSSED, NOT_ECHOED, Nonce, Sighting},
+    arguments::{CROSSED, Echo, NOT_ECHOED, Nonce, Sighting},
     display::visible_bytes,
     event::{Call, Event, Failure, note},
     jsonrpc::{self, Body, Defect, Id, Message, ResultKind},
@@ -209,10 +209,11 @@ fn failure_of(body: &Body<'_>, defects: &[Defect], overdue: Overdue) -> Option<F
 }
 
 /// A good reply with the contents of another is worse than an error: nobody notices it.
-fn not_ours(nonce: Nonce, result: &[u8]) -> Option<Failure<'static>> {
+fn not_ours((nonce, echo): (Nonce, Echo), result: &[u8]) -> Option<Failure<'static>> {
     let message = match nonce.look(result) {
         Sighting::Own => return None,
         Sighting::Other(other) => format!("{CROSSED}: it carries nonce {other}, not {nonce}"),
+        Sighting::Nothing if echo == Echo::May => return None,
         Sighting::Nothing => format!("{NOT_ECHOED}: nonce {nonce} is missing"),
     };
     let message = message.into();
@@ -254,8 +255,10 @@ mod tests {
         let nonce = |iter| Turn::new(Seed(1), iter, 0, 0).nonce();
         let (own, other) = (nonce(0), nonce(1));
         let text = |nonce: &Nonce| format!(r#"{{"content":[{{"text":"{{\"t\":\"{nonce}\"}}"}}]}}"#);
-        assert_eq!(not_ours(own, text(&own).as_bytes()), None);
-        let told = |result: &str| not_ours(own, result.as_bytes()).unwrap().message.into_owned();
+        assert_eq!(not_ours((own, Echo::Must), text(&own).as_bytes()), None);
+        let told = |result: &str| {
+            not_ours((own, Echo::Must), result.as_bytes()).unwrap().message.into_owned()
+        };
         assert_eq!(told(&text(&other)), format!("{CROSSED}: it carries nonce {other}, not {own}"));
         assert_eq!(told("{}"), format!("{NOT_ECHOED}: nonce {own} is missing"));
     }

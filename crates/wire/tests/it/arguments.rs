@@ -7,7 +7,7 @@ use std::{
 };
 
 use mcp_loadtest_core::{
-    arguments::{Source, Turn},
+    arguments::{CROSSED, Echo, NOT_ECHOED, Source, Turn},
     mcp::Revision,
     outcome::ErrorCategory,
     seed::Seed,
@@ -58,7 +58,8 @@ async fn pair(python: Vec<String>, arguments: Value) -> [(Reply, String); 2] {
     let call = |iter| {
         let mut out = Vec::new();
         let nonce = source.render(&mut Turn::new(Seed(1), iter, 0, 0), &mut out).nonce;
-        let prepared: Rc<Prepared> = base.with_arguments(&out, nonce);
+        let prepared: Rc<Prepared> =
+            base.with_arguments(&out, nonce.map(|nonce| (nonce, Echo::Must)));
         let session = &session;
         async move {
             let reply = session.call(&prepared, How::setup(LIMIT)).await;
@@ -90,13 +91,7 @@ async fn replies_that_were_mixed_up_are_noticed_by_their_nonces() {
     let [(one, first), (two, second)] = replies;
     for (reply, own, other) in [(one, &first, &second), (two, &second, &first)] {
         assert_eq!(reply.failure(), Some(ErrorCategory::Malformed), "{reply:?}");
-        assert_eq!(
-            reply.message,
-            format!(
-                "the reply does not belong to its request: it carries nonce {other} of another \
-                 call, not {own}"
-            )
-        );
+        assert_eq!(reply.message, format!("{CROSSED}: it carries nonce {other}, not {own}"));
     }
 }
 
@@ -106,7 +101,7 @@ async fn a_tool_that_does_not_give_the_nonce_back_fails() {
     let server = constant("{'content': [{'type': 'text', 'text': 'done'}]}");
     let [(reply, nonce), _] = LocalSet::new().run_until(pair(server, template)).await;
     assert_eq!(reply.failure(), Some(ErrorCategory::Malformed), "{reply:?}");
-    let message = format!("the reply does not belong to its request: nonce {nonce} is missing");
+    let message = format!("{NOT_ECHOED}: nonce {nonce} is missing");
     assert_eq!(reply.message, message);
 }
 
