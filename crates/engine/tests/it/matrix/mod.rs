@@ -185,7 +185,7 @@ fn differences(row: &Row, report: &Report) -> Vec<String> {
 }
 
 /// What must add up in every report.
-fn accounting(report: &Report) -> Vec<String> {
+pub(crate) fn accounting(report: &Report) -> Vec<String> {
     let (calls, errors) = (&report.throughput, &report.errors);
     let of = |category| errors.by_category.get(&category).copied().unwrap_or(0);
     let ended = calls.successful_requests + errors.total;
