@@ -326,6 +326,15 @@ impl Prepares {
             Some(source) => self.count.fill(base, source, self.session),
         }
     }
+
+    /// A call with the arguments of the first turn of the first session, whoever makes it.
+    pub(crate) fn alike(&self, call: usize) -> Rc<Prepared> {
+        let (base, source) = &self.prepared[call];
+        match source {
+            None => base.clone(),
+            Some(source) => Count::new(self.count.seed, 0, (0, 1)).fill(base, source, 0),
+        }
+    }
 }
 
 #[cfg(test)]
