@@ -197,7 +197,7 @@ pub(crate) fn accounting(report: &Report) -> Vec<String> {
         (
             "calls by tool",
             report.tools.iter().map(|tool| tool.total_requests).sum(),
-            calls.total_requests,
+            calls.total_requests - report.dropped,
         ),
         ("times", report.latency.count, ended - cancelled),
         (
