@@ -29,6 +29,9 @@ use crate::{
     trace_writer::TraceSender,
 };
 
+/// How long calls in flight may go on after the run was interrupted.
+const DRAIN: Duration = Duration::from_secs(5);
+
 /// The process ids of the servers that run now, once for each session.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Pids(Arc<Mutex<Vec<u32>>>);
@@ -120,6 +123,23 @@ impl Context {
             () = self.blueprint.stop.stopped() => {}
             () = self.blueprint.enough.stopped() => {}
         }
+    }
+
+    /// Waits until calls in flight have had their moment after that.
+    pub(crate) async fn out_of_time(&self) {
+        self.over().await;
+        tokio::time::sleep(DRAIN).await;
+    }
+
+    /// Sleeps, unless no further call should be made. Boxed, because thousands of callers hold one.
+    pub(crate) async fn pause(&self, length: Duration) {
+        let pause = async {
+            tokio::select! {
+                () = tokio::time::sleep(length) => {}
+                () = self.over() => {}
+            }
+        };
+        Box::pin(pause).await;
     }
 
     /// Ends the load before its time; the report says why.

@@ -344,6 +344,15 @@ impl Prepares {
             Some((source, echo)) => self.count.fill(base, source, *echo, self.session),
         }
     }
+
+    /// A call with the arguments of the first turn of the first session, whoever makes it.
+    pub(crate) fn alike(&self, call: usize) -> Rc<Prepared> {
+        let (base, source) = &self.prepared[call];
+        match source {
+            None => base.clone(),
+            Some(source) => Count::new(self.count.seed, 0, (0, 1)).fill(base, source, 0),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -6,4 +6,5 @@
 mod bad_input;
 mod commands;
 mod harness;
+mod interrupted;
 mod process;

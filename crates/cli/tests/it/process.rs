@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::harness::mock;
 
-fn binary() -> Command {
+pub(crate) fn binary() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mcp-loadtest"));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
@@ -140,7 +140,7 @@ fn an_interrupted_run_keeps_what_it_measured() {
 }
 
 /// Until the trace shows calls; a run that never makes one ends by the test's own limit.
-fn wait_for_calls(parent: &std::path::Path) {
+pub(crate) fn wait_for_calls(parent: &std::path::Path) {
     loop {
         let run = std::fs::read_dir(parent).unwrap().next();
         let trace = run.map(|entry| entry.unwrap().path().join("trace.jsonl"));
@@ -148,7 +148,7 @@ fn wait_for_calls(parent: &std::path::Path) {
         if text.contains("\"phase\":\"load\"") {
             return;
         }
-        std::thread::yield_now();
+        std::thread::sleep(std::time::Duration::from_millis(10));
     }
 }
 

@@ -3,9 +3,10 @@
 use super::finding;
 use crate::{
     histogram,
+    pace::Level,
     report::{Finding, RunInfo, Severity},
     scenario::ScenarioKind,
-    stats::knee::{Beyond, Point, breaking_point},
+    stats::knee::{Beyond, Point, breaking_point, short},
     tally::{Segment, Tally},
     units::format_latency,
 };
@@ -23,7 +24,7 @@ pub(super) fn judge(tally: &Tally, info: &RunInfo) -> Vec<Finding> {
     let steps = ramp.levels();
     let measured = tally.segments.iter().skip(1).zip(&steps);
     let points: Vec<Point> =
-        measured.filter_map(|(segment, level)| point(segment, level.get())).collect();
+        measured.filter_map(|(segment, level)| point(segment, *level)).collect();
     let found = breaking_point(&points, ERRORS);
     let (id, severity) = match &found.knee {
         Some(knee) if knee.beyond == Beyond::Collapse => (COLLAPSE, Severity::Warning),
@@ -32,31 +33,51 @@ pub(super) fn judge(tally: &Tally, info: &RunInfo) -> Vec<Finding> {
     let unit = if ramp.from.is_rate() { "calls a second" } else { "calls in flight" };
     let message = match &found.knee {
         Some(knee) => {
-            format!("the server has its knee at {:.1} {unit}: {}", knee.load, found.reason)
+            format!("the server has its knee at {} {unit}: {}", short(knee.load), found.reason)
         }
         None => format!("no knee was found: {}", found.reason),
     };
     let mut told = finding(id, severity, message);
     let capacity = found.capacity.map(|rate| format!("it does about {rate:.1} calls a second"));
     let first_error = found.first_error.map(|point| {
-        format!("errors begin at {} {unit}: {:.1}%", point.load, point.error_rate * 100.0)
+        format!("errors begin at {} {unit}: {:.1}%", short(point.load), point.error_rate * 100.0)
     });
     let explosion = found.explosion.map(|point| {
-        format!("p99 explodes at {} {unit}: {}", point.load, format_latency(point.p99))
+        format!("p99 explodes at {} {unit}: {}", short(point.load), format_latency(point.p99))
     });
     told.evidence = [capacity, first_error, explosion].into_iter().flatten().collect();
+    let told = told
+        .figure("knee", found.knee.map(|knee| knee.load))
+        .figure("capacity_per_sec", found.capacity)
+        .figure("errors_from", found.first_error.map(|point| point.load))
+        .figure("explodes_from", found.explosion.map(|point| point.load));
     vec![told]
 }
 
-fn point(segment: &Segment, load: f64) -> Option<Point> {
+/// Callers that always have a call in flight make `callers / mean latency` calls a second (Little's
+/// law). The time of the step would not do: its last calls end after it, the later the slower they are.
+fn point(segment: &Segment, level: Level) -> Option<Point> {
     let times = segment.response();
+    let errors = segment.counts.error_rate().unwrap_or(0.0);
+    let answered = match level {
+        Level::Concurrent(callers) => f64::from(callers) / (times.mean() / 1e9).max(1e-9),
+        Level::Rate(_) => between_ends(segment)?,
+    };
     Some(Point {
-        load,
-        throughput: segment.counts.ok as f64 / segment.load_time().as_secs_f64().max(1e-9),
+        load: level.get(),
+        throughput: answered * (1.0 - errors),
         p50: histogram::quantile(&times, 0.50)?,
         p99: histogram::quantile(&times, 0.99)?,
-        error_rate: segment.counts.error_rate().unwrap_or(0.0),
+        error_rate: errors,
     })
+}
+
+/// Calls a second from the first end to the last. Beyond its capacity a server works on the calls of
+/// a step long after the step is over, and begins them late because of those before.
+fn between_ends(segment: &Segment) -> Option<f64> {
+    let span = segment.last_end.checked_sub(segment.first_end?)?.as_secs_f64();
+    let ended = segment.counts.ended();
+    (ended > 1 && span > 0.0).then(|| (ended - 1) as f64 / span)
 }
 
 #[cfg(test)]
@@ -88,8 +109,8 @@ mod tests {
         let (tally, info) = ramp(8);
         let found = judge(&tally, &info);
         assert_eq!(found[0].id, BREAKING_POINT);
-        let at: f64 = found[0].message.split(' ').nth(6).unwrap().parse().unwrap();
-        assert!((7.2..=8.8).contains(&at), "{}", found[0].message);
+        let knee = found[0].figures["knee"];
+        assert!((7.2..=8.8).contains(&knee), "{}", found[0].message);
     }
 
     #[test]

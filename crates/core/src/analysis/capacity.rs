@@ -31,7 +31,11 @@ pub(super) fn judge(tally: &Tally, _: &RunInfo) -> Vec<Finding> {
         found.explain(),
         found.trials
     );
-    vec![finding(id, severity, message)]
+    let told = finding(id, severity, message)
+        .figure("rate_per_sec", found.rate)
+        .figure("failing_per_sec", found.bracket.1)
+        .figure("trials", f64::from(found.trials));
+    vec![told]
 }
 
 #[cfg(test)]

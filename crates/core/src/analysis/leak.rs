@@ -33,11 +33,22 @@ pub(super) fn judge(tally: &Tally, info: &RunInfo) -> Vec<Finding> {
     let series = |value: fn(&crate::event::ProcessSample) -> f64| -> Vec<(f64, f64)> {
         tally.samples.iter().map(|sample| (sample.at.as_secs_f64(), value(sample))).collect()
     };
+    if tally.samples.is_empty() {
+        return vec![not_watched()];
+    }
     let memory = judge_series(&series(|sample| sample.rss_mb), soak.duration, limit);
     let files =
         judge_series(&series(|sample| f64::from(sample.open_files)), soak.duration, FILES_LIMIT);
     let calls = tally.counts().ended();
     told_of_memory(&memory, calls).into_iter().chain(told_of_files(&files)).collect()
+}
+
+fn not_watched() -> Finding {
+    let message =
+        "INDETERMINATE: memory was not watched, because the server's process is not known";
+    let mut found = finding(LEAK_INDETERMINATE, Severity::Warning, message.into());
+    found.hint = Some("say which it is with `pid`, or start it with `command`".into());
+    found
 }
 
 fn judge_series(samples: &[(f64, f64)], duration: Duration, limit: f64) -> Growth {
@@ -54,9 +65,9 @@ fn told_of_memory(growth: &Growth, calls: u64) -> Option<Finding> {
         GrowthVerdict::Leak => {
             let message = format!("LEAK_DETECTED: the server's memory grows with the calls: {why}");
             let mut found = finding(LEAK_DETECTED, Severity::Critical, message);
-            if let Some(each) = per_unit(growth, calls) {
-                found.evidence = vec![format!("{:.2} KB a call", each * 1024.0)];
-            }
+            let each = per_unit(growth, calls).map(|each| each * 1024.0);
+            found.evidence = each.map(|each| format!("{each:.2} KB a call")).into_iter().collect();
+            found = measured(found, growth).figure("kb_per_call", each);
             found.hint = Some("look for what each call adds to and nothing removes from".into());
             Some(found)
         }
@@ -64,15 +75,24 @@ fn told_of_memory(growth: &Growth, calls: u64) -> Option<Finding> {
             let message = format!("INDETERMINATE: whether memory leaks cannot be told: {why}");
             let mut found = finding(LEAK_INDETERMINATE, Severity::Warning, message);
             found.hint = Some("run it for longer, or look more often".into());
-            Some(found)
+            Some(measured(found, growth))
         }
     }
+}
+
+fn measured(found: Finding, growth: &Growth) -> Finding {
+    let fit = growth.fit;
+    found
+        .figure("per_sec", fit.map(|fit| fit.slope))
+        .figure("over_the_run", fit.map(|fit| fit.predicted))
+        .figure("r2", fit.map(|fit| fit.r2))
+        .figure("limit", growth.limit)
 }
 
 fn told_of_files(growth: &Growth) -> Option<Finding> {
     (growth.verdict == GrowthVerdict::Leak).then(|| {
         let message = format!("the server's open files only grow: {}", growth.explain("files"));
-        finding(DESCRIPTOR_LEAK, Severity::Critical, message)
+        measured(finding(DESCRIPTOR_LEAK, Severity::Critical, message), growth)
     })
 }
 

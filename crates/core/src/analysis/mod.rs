@@ -25,6 +25,8 @@ mod shutdown;
 mod silence;
 mod validity;
 
+use std::collections::BTreeMap;
+
 use crate::{
     report::{Finding, RunInfo, Severity},
     tally::Tally,
@@ -78,7 +80,14 @@ pub fn judge(tally: &Tally, info: &RunInfo) -> Vec<Finding> {
 }
 
 fn finding(id: &str, severity: Severity, message: String) -> Finding {
-    Finding { id: id.to_owned(), severity, message, evidence: Vec::new(), hint: None }
+    Finding {
+        id: id.to_owned(),
+        severity,
+        message,
+        evidence: Vec::new(),
+        figures: BTreeMap::new(),
+        hint: None,
+    }
 }
 
 /// `1 call`, `2 calls`, `2 replies`, `2 processes`.

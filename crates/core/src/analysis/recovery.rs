@@ -22,22 +22,26 @@ const SLOWER: u32 = 2;
 const NOTICEABLE: Duration = Duration::from_millis(10);
 /// How many times the share of failed calls before, that of the burst may be.
 const MORE_ERRORS: f64 = 0.01;
-/// The last part of the cool-down, in seconds: what has not recovered by then will not.
+/// The last part of the cool-down, in seconds: what has not recovered by then will not. In a short
+/// run it is what lies wholly in the second half of the cool-down; before, the queue may still drain.
 const END: usize = 5;
 
 pub(super) fn judge(tally: &Tally, info: &RunInfo) -> Vec<Finding> {
     let ScenarioKind::Spike(_) = &info.scenario.kind else { return Vec::new() };
     let [_, before, burst, after] = &tally.segments[..] else { return Vec::new() };
     let errors = failed_more(before, burst, after);
-    slower_at_the_end(tally, before).into_iter().chain(errors).collect()
+    slower_at_the_end(tally, before, after).into_iter().chain(errors).collect()
 }
 
-fn slower_at_the_end(tally: &Tally, before: &Segment) -> Option<Finding> {
+fn slower_at_the_end(tally: &Tally, before: &Segment, after: &Segment) -> Option<Finding> {
     let usual = histogram::quantile(&before.response(), 0.5)?;
+    let half = (after.first_start? + after.last_end) / 2;
     let seconds = tally.timeline.distributions();
-    let mut end = histogram::Buckets::default();
     // The very last second may hold the stragglers alone.
-    seconds.iter().rev().skip(1).take(END).for_each(|second| end.merge(second));
+    let last = seconds.len().saturating_sub(1);
+    let first = last.saturating_sub(END).max(half.as_secs_f64().ceil() as usize);
+    let mut end = histogram::Buckets::default();
+    seconds.get(first..last)?.iter().for_each(|second| end.merge(second));
     let now = end.quantile(0.5)?;
     if now < usual * SLOWER || now < usual + NOTICEABLE {
         return None;
@@ -47,7 +51,10 @@ fn slower_at_the_end(tally: &Tally, before: &Segment) -> Option<Finding> {
         format_latency(usual),
         format_latency(now)
     );
-    Some(finding(NO_RECOVERY, Severity::Warning, message))
+    let told = finding(NO_RECOVERY, Severity::Warning, message)
+        .figure("before_ms", usual.as_secs_f64() * 1e3)
+        .figure("at_the_end_ms", now.as_secs_f64() * 1e3);
+    Some(told)
 }
 
 fn failed_more(before: &Segment, burst: &Segment, after: &Segment) -> Option<Finding> {
@@ -71,13 +78,14 @@ mod tests {
     use super::*;
     use crate::scenario::Scenario;
 
-    /// Thirty seconds; the burst is in the middle third.
-    fn spike(at_the_end: u64) -> Tally {
-        (0..300)
+    /// The burst is in the middle third; there are ten calls a second.
+    fn spike(seconds: u64, at_the_end: u64) -> Tally {
+        let third = seconds * 10 / 3;
+        (0..third * 3)
             .fold(Run::default(), |run, n| {
-                let (segment, took) = match n {
-                    0..100 => (1, 5),
-                    100..200 => (2, 300),
+                let (segment, took) = match n / third {
+                    0 => (1, 5),
+                    1 => (2, 300),
                     _ => (3, at_the_end),
                 };
                 run.ok_in(segment, n * 100, took)
@@ -88,7 +96,11 @@ mod tests {
     #[test]
     fn a_server_that_stays_slow_is_told_and_one_that_recovers_is_not() {
         let info = info(Scenario::spike());
-        assert_eq!(judge(&spike(200), &info)[0].id, NO_RECOVERY);
-        assert_eq!(judge(&spike(6), &info), []);
+        for seconds in [9, 30] {
+            assert_eq!(judge(&spike(seconds, 200), &info)[0].id, NO_RECOVERY, "{seconds} s");
+            assert_eq!(judge(&spike(seconds, 6), &info), [], "{seconds} s");
+        }
+        // Too short to say anything of its end; the burst itself must not be taken for it.
+        assert_eq!(judge(&spike(3, 6), &info), []);
     }
 }

@@ -213,7 +213,9 @@ fn search_has_a_goal(scenario: &Scenario, limits: &Thresholds) -> Result<(), Con
     let times = limits.latencies().iter().any(|(_, _, limit)| *limit != NO_TIME_LIMIT);
     let goal = times || limits.error_rate != NO_LIMIT || !limits.tool.is_empty();
     refuse(searches && !goal, "thresholds", "`capacity` needs a limit to search for")
-        .map_err(|error| error.with_hint("set `p99_latency` or `error_rate`"))
+        .map_err(|error| error.with_hint("set `p99_latency` or `error_rate`"))?;
+    let message = "`capacity` goes beyond its limits on purpose, so it cannot end on one";
+    refuse(searches && scenario.abort_on_fail, "scenario.abort_on_fail", message)
 }
 
 fn refuse(

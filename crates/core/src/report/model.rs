@@ -50,9 +50,23 @@ pub struct Finding {
     /// What shows it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<String>,
+    /// The figures of the message by name, for those who do not read sentences.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub figures: BTreeMap<String, f64>,
     /// What to try next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+}
+
+impl Finding {
+    /// Adds a figure. JSON has no NaN, and three decimals read back as they were written.
+    #[must_use]
+    pub(crate) fn figure(mut self, name: &str, value: impl Into<Option<f64>>) -> Self {
+        if let Some(value) = value.into().filter(|value| value.is_finite()) {
+            self.figures.insert(name.to_owned(), (value * 1e3).round() / 1e3);
+        }
+        self
+    }
 }
 
 /// The word above everything else.

@@ -25,7 +25,7 @@ const OFFERED: f64 = 0.99;
 pub(crate) fn validity(scenario: &Scenario, tally: &Tally, total: &Segment) -> Validity {
     let lag = LatencyStats::from_histogram(tally.generator.lag());
     let sent = total.counts.issued - total.counts.dropped.min(total.counts.issued);
-    let asked = asked(scenario);
+    let asked = asked(scenario, total);
     let mut validity = Validity {
         client_bound: false,
         reasons: Vec::new(),
@@ -49,15 +49,21 @@ pub(crate) fn validity(scenario: &Scenario, tally: &Tally, total: &Segment) -> V
     validity
 }
 
-/// Calls a second that the scenario asks for. A search asks for another rate in every trial.
-fn asked(scenario: &Scenario) -> Option<f64> {
+/// Calls a second that the scenario asks for, up to the last that was sent: a run that was ended
+/// early was not asked for the rest. A search asks for another rate in every trial.
+fn asked(scenario: &Scenario, total: &Segment) -> Option<f64> {
     if matches!(scenario.kind, ScenarioKind::Pattern(_)) {
         // Sequences have a rate; how many calls they make depends on how they end.
         return None;
     }
     match scenario.kind.settings().arrival()? {
         Arrival::Open { rate, .. } => {
-            Some(rate.area(rate.length()) / rate.length().as_secs_f64().max(1e-9))
+            let all = rate.length();
+            let until = total.last_sent.saturating_sub(total.first_start.unwrap_or_default());
+            // What is due in the last instant may be sent a moment before the end.
+            let until = if until.as_secs_f64() > all.as_secs_f64() * 0.95 { all } else { until };
+            let until = if until.is_zero() { all } else { until.min(all) };
+            Some(rate.area(until) / until.as_secs_f64().max(1e-9))
         }
         Arrival::Closed(_) => None,
     }

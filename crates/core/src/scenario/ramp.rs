@@ -64,7 +64,7 @@ impl Ramp {
         let mut levels: Vec<_> = (0..MOST_STEPS)
             .map(|step| self.from.get() + increment * step as f64)
             .take_while(|level| *level < self.to.get() && increment > 0.0)
-            .map(|level| self.from.with(level))
+            .map(|level| self.from.with(if self.from.is_rate() { neat(level) } else { level }))
             .collect();
         levels.push(self.to);
         levels.dedup();
@@ -76,6 +76,12 @@ impl Ramp {
         let each = self.duration / u32::try_from(levels.len()).unwrap_or(u32::MAX).max(1);
         steps(levels.into_iter().map(|level| (level, each)), self.max_in_flight)
     }
+}
+
+/// Four figures: nobody wants to read `188.88888888888889/s`.
+fn neat(rate: f64) -> f64 {
+    let unit = 10_f64.powi(rate.abs().log10().floor() as i32 - 3);
+    if unit > 0.0 && unit.is_finite() { (rate / unit).round() * unit } else { rate }
 }
 
 impl Settings for Ramp {
@@ -197,6 +203,10 @@ mod tests {
         let ramp = Ramp { to: Level::Concurrent(3), ..Ramp::default() };
         assert_eq!(ramp.levels(), [1, 2, 3].map(Level::Concurrent));
         assert_eq!(Ramp::default().levels().len(), 10);
+        let rate = |rate: &str| Level::Rate(rate.parse().unwrap());
+        let ramp = Ramp { from: rate("20/s"), to: rate("400/s"), ..Ramp::default() };
+        assert_eq!(ramp.levels()[1].to_string(), "62.22/s");
+        assert_eq!(ramp.levels()[4].to_string(), "188.9/s");
         assert_eq!(Ramp::default().arrival().unwrap().length(), Duration::from_secs(60));
     }
 }

@@ -61,11 +61,9 @@ impl Settings for SlowMix {
     }
 
     fn steps(&self) -> Vec<Step> {
-        let steps = ["fast calls alone", "with slow calls beside them"].map(|label| Step {
-            label: label.to_owned(),
-            load: None,
-            length: self.duration,
-        });
+        let steps = ["fast calls alone", "fast calls beside slow ones", "the slow calls"];
+        let steps =
+            steps.map(|label| Step { label: label.to_owned(), load: None, length: self.duration });
         steps.to_vec()
     }
 

@@ -48,6 +48,9 @@ pub struct Blocking {
 
 /// Fewer calls than this have no 95th percentile.
 pub const ENOUGH: u64 = 20;
+/// A server that serves one call at a time lets few fast ones through: where all of them are so few,
+/// half of them must have waited.
+const FEW: u64 = 5;
 /// Slow calls must take this many times the fast ones …
 const SLOWER: f64 = 5.0;
 /// … and this long, or a wait for them cannot be told from noise.
@@ -67,6 +70,14 @@ pub fn judge_blocking(alone: &Histogram<u64>, beside: &Histogram<u64>, slow: Dur
     let (alone_times, beside_times) = (typical(alone), typical(beside));
     let (verdict, reason) = match (alone_times, beside_times) {
         (Some(fast), Some(now)) if alone.len() >= ENOUGH && beside.len() >= ENOUGH => {
+            compare(fast, now, slow)
+        }
+        (Some(fast), Some(now))
+            if alone.len() >= ENOUGH
+                && beside.len() >= FEW
+                && compare(fast, Typical { p95: fast.p95, ..now }, slow).0
+                    == BlockingVerdict::Blocked =>
+        {
             compare(fast, now, slow)
         }
         _ => {
@@ -176,6 +187,9 @@ mod tests {
             (few.verdict, few.reason.as_str()),
             (CouldNotTell, "19 fast calls are too few to tell, 20 are needed")
         );
+        let waited = |count| times(std::iter::repeat_n(600.0, count));
+        assert_eq!(judge_blocking(&calls(2.0), &waited(5), SECOND).verdict, Blocked);
+        assert_eq!(judge_blocking(&calls(2.0), &waited(4), SECOND).verdict, CouldNotTell);
         let none = judge_blocking(&times([]), &times([]), Duration::MAX);
         assert_eq!((none.verdict, none.alone), (CouldNotTell, None));
     }

@@ -213,7 +213,7 @@ impl Bend {
 }
 
 /// A load or rate as people write it: three figures, no needless decimals.
-fn short(number: f64) -> String {
+pub(crate) fn short(number: f64) -> String {
     let decimals = if number >= 100.0 || number.fract() == 0.0 { 0 } else { 1 };
     format!("{number:.decimals$}")
 }

@@ -129,7 +129,7 @@ impl Tally {
         }
         if failure.category == ErrorCategory::Cancelled {
             let segment = self.segment(call.segment);
-            segment.last_end = segment.last_end.max(at);
+            segment.observe_end(at);
             segment.counts.fail(failure.category);
             segment.tool_of(call).counts.fail(failure.category);
         } else {
@@ -142,7 +142,7 @@ impl Tally {
     fn observe_end(&mut self, call: &Call<'_>, at: Duration, failed: Option<ErrorCategory>) {
         self.timeline.record(at, at.saturating_sub(call.intended), failed.is_some());
         let segment = self.segment(call.segment);
-        segment.last_end = segment.last_end.max(at);
+        segment.observe_end(at);
         let count = |counts: &mut Counts| match failed {
             None => counts.ok += 1,
             Some(category) => counts.fail(category),

@@ -23,6 +23,8 @@ pub struct Segment {
     pub last_start: Duration,
     /// When its last call was sent.
     pub last_sent: Duration,
+    /// When its first call ended.
+    pub first_end: Option<Duration>,
     /// When its last call ended.
     pub last_end: Duration,
     recent_tool: usize,
@@ -57,6 +59,11 @@ impl Segment {
         if seconds > 0.0 { self.counts.ended() as f64 / seconds } else { 0.0 }
     }
 
+    pub(super) fn observe_end(&mut self, at: Duration) {
+        self.first_end = Some(self.first_end.map_or(at, |first| first.min(at)));
+        self.last_end = self.last_end.max(at);
+    }
+
     pub(super) fn observe_start(&mut self, intended: Duration, count: u64) {
         self.counts.issued += count;
         self.first_start = Some(self.first_start.map_or(intended, |first| first.min(intended)));
@@ -89,12 +96,14 @@ impl Segment {
             let place = self.place(&theirs.name);
             self.tools[place].merge(theirs);
         }
-        self.first_start = match (self.first_start, other.first_start) {
-            (Some(mine), Some(theirs)) => Some(mine.min(theirs)),
-            (mine, theirs) => mine.or(theirs),
-        };
+        self.first_start = earlier(self.first_start, other.first_start);
+        self.first_end = earlier(self.first_end, other.first_end);
         self.last_start = self.last_start.max(other.last_start);
         self.last_sent = self.last_sent.max(other.last_sent);
         self.last_end = self.last_end.max(other.last_end);
     }
+}
+
+fn earlier(one: Option<Duration>, other: Option<Duration>) -> Option<Duration> {
+    one.into_iter().chain(other).min()
 }

@@ -54,7 +54,7 @@ async fn call_again_and_again(shared: Rc<Callers>, rank: u32) {
             return;
         }
         if wanted > elapsed {
-            tokio::time::sleep(wanted - elapsed).await;
+            context.pause(wanted - elapsed).await;
             elapsed = context.now().saturating_sub(shared.begin);
             continue;
         }
@@ -64,7 +64,10 @@ async fn call_again_and_again(shared: Rc<Callers>, rank: u32) {
                 if start >= shared.part.arrival.length() {
                     return;
                 }
-                tokio::time::sleep(start - elapsed).await;
+                context.pause(start - elapsed).await;
+                if context.is_over() {
+                    return;
+                }
             }
         }
         let turn = Turn {
@@ -77,14 +80,14 @@ async fn call_again_and_again(shared: Rc<Callers>, rank: u32) {
         if ended.cut_off(&shared.lane) {
             let left = shared.part.arrival.length().saturating_sub(elapsed);
             pause = (pause * 2).clamp(PAUSES.0, PAUSES.1);
-            tokio::time::sleep(pause.min(left)).await;
+            context.pause(pause.min(left)).await;
             elapsed = context.now().saturating_sub(shared.begin);
         } else {
             pause = Duration::ZERO;
         }
         if !shared.part.think_time.is_none() {
             let think = shared.part.think_time.draw(&mut shared.dice.borrow_mut());
-            tokio::time::sleep(think).await;
+            context.pause(think).await;
             elapsed = context.now().saturating_sub(shared.begin);
         }
     }

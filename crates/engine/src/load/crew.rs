@@ -26,9 +26,6 @@ use crate::{
     scenario::Stage,
 };
 
-/// How long calls in flight may go on after the run was interrupted.
-const DRAIN: Duration = Duration::from_secs(5);
-
 /// What a thread is told to do: an act, and when it begins.
 type Order = (Arc<Act>, Duration);
 /// What a thread saw of an act, step by step.
@@ -211,9 +208,7 @@ async fn drive(context: &Context, lanes: &[Rc<Lane>], act: &Act, begin: Duration
     }
     select! {
         () = async { while driving.join_next().await.is_some() {} } => {}
-        () = async { context.over().await; tokio::time::sleep(DRAIN).await } => {
-            driving.shutdown().await;
-        }
+        () = context.out_of_time() => driving.shutdown().await,
     }
 }
 

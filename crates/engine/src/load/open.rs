@@ -7,7 +7,7 @@ use mcp_loadtest_core::{
     pace::{Arrival, Due},
 };
 use mcp_loadtest_wire::{sink::Sink as _, timer::Timer};
-use tokio::task::JoinSet;
+use tokio::{select, task::JoinSet};
 
 use super::{
     act::Part,
@@ -61,6 +61,7 @@ struct Schedule {
 impl Schedule {
     async fn run(mut self, timer: &Timer) {
         let context = self.lane.context().clone();
+        let mut over = std::pin::pin!(context.over());
         let mut woke = Duration::ZERO;
         while !context.is_over() && !self.lane.is_hopeless() {
             let elapsed = context.now().saturating_sub(self.begin);
@@ -69,8 +70,13 @@ impl Schedule {
             let wake = due.max(woke + SHORTEST_SLEEP);
             let now = context.now().saturating_sub(self.begin);
             // A clock that cannot be set would let us spin; sleeping coarsely is better.
-            if wake > now && timer.sleep(wake - now).await.is_err() {
-                tokio::time::sleep(wake - now).await;
+            if wake > now {
+                select! {
+                    slept = timer.sleep(wake - now) => if slept.is_err() {
+                        context.pause(wake - now).await;
+                    },
+                    () = &mut over => break,
+                }
             }
             // Calls that just started have to be written before the next batch.
             tokio::task::yield_now().await;

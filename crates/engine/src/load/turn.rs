@@ -22,8 +22,11 @@ pub(super) struct Turn {
 pub(super) async fn take(lane: &Rc<Lane>, turn: Turn) -> Option<TurnEnd> {
     let sequence = lane.choose(turn.sequences.clone());
     let how = How { intended: turn.intended, segment: turn.segment, ..lane.how() };
-    if let [only] = lane.sequence(sequence).steps[..] {
-        return call(lane, only, how).await;
+    let PlannedSequence { steps, error_behavior, .. } = lane.sequence(sequence);
+    // After the only step nothing is left to go on with or to leave out.
+    let plain = matches!(error_behavior, ErrorBehavior::Continue | ErrorBehavior::Abort);
+    if let ([only], true) = (&steps[..], plain) {
+        return call(lane, *only, how).await;
     }
     // Rare, and its state is large: boxed so that a caller of single calls stays small.
     Box::pin(take_sequence(lane, sequence, how)).await
@@ -34,7 +37,10 @@ async fn take_sequence(lane: &Rc<Lane>, index: usize, mut how: How) -> Option<Tu
     let mut last = None;
     for (place, step) in steps.iter().enumerate() {
         if place > 0 {
-            tokio::time::sleep(lane.draw(think_time)).await;
+            lane.context().pause(lane.draw(think_time)).await;
+            if lane.context().is_over() {
+                break;
+            }
             // Only the first step is on a schedule; the others follow when their turn comes.
             how.intended = None;
         }
@@ -53,9 +59,6 @@ async fn take_sequence(lane: &Rc<Lane>, index: usize, mut how: How) -> Option<Tu
                 lane.context().end_early(note::ABORTED, "a step of a sequence failed");
                 break;
             }
-        }
-        if lane.context().is_over() {
-            break;
         }
     }
     last

@@ -10,7 +10,7 @@ use mcp_loadtest_core::{
 };
 use mcp_loadtest_wire::session::{How, Prepared, Session};
 use serde_json::Value;
-use tokio::task::JoinSet;
+use tokio::{select, task::JoinSet};
 
 use super::{Driving, Entry, Stage};
 use crate::{RunError, context::Context};
@@ -46,7 +46,7 @@ async fn drive(stage: Stage) -> Result<Vec<Tally>, RunError> {
     let call = plan.single(&dice);
     let prepared: Vec<_> = sessions
         .iter()
-        .map(|session| (session.clone(), plan.prepare(session, &context.count).get(call)))
+        .map(|session| (session.clone(), plan.prepare(session, &context.count).alike(call)))
         .collect();
     context.begin_sampling();
     let mut replies = Vec::new();
@@ -80,9 +80,16 @@ async fn round(
         calls.spawn_local(async move { session.call(&call, how).await });
     }
     let mut replies = Vec::new();
-    while let Some(reply) = calls.join_next().await {
-        let good = reply.ok().filter(|reply| reply.failure().is_none());
-        replies.extend(good.and_then(|reply| reply.json()));
+    let collect = async {
+        while let Some(reply) = calls.join_next().await {
+            let good = reply.ok().filter(|reply| reply.failure().is_none());
+            replies.extend(good.and_then(|reply| reply.json()));
+        }
+    };
+    select! {
+        () = collect => {}
+        () = context.out_of_time() => {}
     }
+    calls.shutdown().await;
     replies
 }

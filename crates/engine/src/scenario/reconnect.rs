@@ -8,7 +8,7 @@ use mcp_loadtest_core::{
     tally::Tally,
 };
 use mcp_loadtest_wire::session::{How, Session};
-use tokio::task::JoinSet;
+use tokio::{select, task::JoinSet};
 
 use super::{Driving, Entry, Stage};
 use crate::{RunError, context::Context, plan::Plan};
@@ -78,8 +78,17 @@ async fn once(
     let began = context.now();
     let mut again = calls(context, plan, &session, concurrent, Phase::Load);
     let mut failed = 0;
-    while let Some(answered) = again.join_next().await {
-        failed += u32::from(!answered.unwrap_or(false));
+    let collect = async {
+        while let Some(answered) = again.join_next().await {
+            failed += u32::from(!answered.unwrap_or(false));
+        }
+    };
+    select! {
+        () = collect => {}
+        () = context.out_of_time() => {
+            again.shutdown().await;
+            return Some(session);
+        }
     }
     context.step("retry", context.now().saturating_sub(began));
     if failed > 0 {

@@ -48,8 +48,9 @@ async fn drive(stage: Stage) -> Result<Vec<Tally>, RunError> {
     };
     let fast_callers = settings.concurrent - settings.slow_callers();
     let alone = Act::of(part(fast_callers, &fast, 1));
+    // A step of their own tells slow calls from fast ones also where both are of one tool.
     let mixed =
-        Act { parts: vec![part(fast_callers, &fast, 2), part(settings.slow_callers(), &slow, 2)] };
+        Act { parts: vec![part(fast_callers, &fast, 2), part(settings.slow_callers(), &slow, 3)] };
     let all = closed(settings.concurrent, settings.duration);
     let mut crew = Crew::assemble(stage, settings.concurrent, &all).await?;
     let performed = match crew.perform(alone).await {

@@ -4,6 +4,7 @@
 //! | module          | what goes there                                                         |
 //! |-----------------|-------------------------------------------------------------------------|
 //! | `matrix`        | scenario x mock, by one table of what must come out                     |
+//! | `bars`          | what each scenario finds on servers whose answer is known               |
 //! | `library`       | the crate as a test of somebody else uses it                            |
 //! | `run_directory` | what a run leaves behind, and what can be read from it again            |
 //! | `killed`        | nothing is left of a run that was killed, except what it had written    |
@@ -17,6 +18,7 @@
 
 #![cfg(target_os = "linux")]
 
+mod bars;
 mod environments;
 mod fixtures;
 mod killed;

@@ -176,7 +176,7 @@ fn assert_same(one: &Report, other: &Report, what: &str) {
 }
 
 /// What the trace tells again must be what the run told, to the last figure.
-async fn assert_agrees(name: &str, run: Run) {
+pub(crate) async fn assert_agrees(name: &str, run: Run) {
     let kept = keep(run).await;
     let saved = kept.saved();
     assert!(saved.is_complete());

@@ -121,7 +121,12 @@ impl Inner {
             );
             return;
         }
-        let word = if self.slots.borrow().was_used(id) { "answered twice" } else { "never sent" };
+        let used = self.slots.borrow().was_used(id);
+        if used && self.is_broken() {
+            // The call ended with the session; its reply was on its way already.
+            return;
+        }
+        let word = if used { "answered twice" } else { "never sent" };
         let said = visible_bytes(raw_of(body), EXCERPT);
         self.note(note::ORPHAN_REPLY, format!("id {id} {word}: {said}"));
     }

@@ -193,7 +193,7 @@ fn differences(row: &Row, report: &Report) -> Vec<String> {
 }
 
 /// What must add up in every report.
-fn accounting(report: &Report) -> Vec<String> {
+pub(crate) fn accounting(report: &Report) -> Vec<String> {
     let (calls, errors) = (&report.throughput, &report.errors);
     let of = |category| errors.by_category.get(&category).copied().unwrap_or(0);
     let ended = calls.successful_requests + errors.total;
@@ -205,7 +205,7 @@ fn accounting(report: &Report) -> Vec<String> {
         (
             "calls by tool",
             report.tools.iter().map(|tool| tool.total_requests).sum(),
-            calls.total_requests,
+            calls.total_requests - report.dropped,
         ),
         ("times", report.latency.count, ended - cancelled),
         (

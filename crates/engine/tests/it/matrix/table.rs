@@ -229,6 +229,13 @@ pub(super) const TABLE: &[Row] = &[
         ..HEALTHY
     },
     Row { mock: "mock-stderr-flood", ..HEALTHY },
+    Row { mock: "mock-semaphore", ..HEALTHY },
+    // Whether a burst falls into a freeze is chance.
+    Row { mock: "mock-stall", may_find: &["two_populations", "lazy_init_cliff"], ..HEALTHY },
+    Row { mock: "mock-serial", ..HEALTHY },
+    // Only replies to identical calls, compared with each other, show the race.
+    Row { mock: "mock-race", may_find: &["two_populations"], ..HEALTHY },
+    Row { mock: "mock-descriptor-leak", ..HEALTHY },
     Row {
         mock: "mock-noise",
         findings: &["frame_defect"],

@@ -1,0 +1,66 @@
+//! Servers that freeze. A caller on a schedule waits as long as a user would; a caller that makes its
+//! next call only after the last one was answered hardly notices.
+
+use std::{process::Command, sync::atomic::Ordering::Relaxed, time::Duration};
+
+use mcp_loadtest::{Report, Run, Scenario};
+
+use super::{SECOND, quantile, report};
+use crate::{
+    fixtures::mock,
+    processes::{MARK, marked, unique_mark, until},
+};
+
+fn signal(signal: &str, pid: u32) {
+    let sent = Command::new("kill").args([signal, &pid.to_string()]).status();
+    assert!(sent.expect("kill can be run").success());
+}
+
+/// Stops the server for two seconds in the middle of the run.
+async fn disturbed(scenario: Scenario) -> Report {
+    let mark = unique_mark();
+    let run = Run::new(mock("mock-normal").env(MARK, &mark), scenario);
+    let progress = run.progress();
+    let running = tokio::spawn(report(run));
+    until("load is on", || progress.ok.load(Relaxed) > 200).await;
+    let pids = marked(&mark);
+    let [pid] = pids[..] else { panic!("one server, not {pids:?}") };
+    signal("-STOP", pid);
+    tokio::time::sleep(SECOND * 2).await;
+    signal("-CONT", pid);
+    running.await.expect("no panic")
+}
+
+#[tokio::test]
+async fn a_server_that_stops_once_for_two_seconds_is_seen_on_a_schedule_only() {
+    let seconds = SECOND * 10;
+    let scheduled = Scenario::sustained().rate(100.0).duration(seconds).tool("echo").build();
+    let by_turns = Scenario::sustained().concurrent(1).duration(seconds).tool("echo").build();
+    let (open, closed) = tokio::join!(disturbed(scheduled), disturbed(by_turns));
+    println!("open {:?} {:?}, closed {:?}", open.latency.p99, open.service.p99, closed.latency.p99);
+    assert_eq!(open.throughput.total_requests, 1_000);
+    assert_eq!(open.errors.total, 0, "{:#?}", open.findings);
+    // 200 calls fall due while it is stopped; the ten slowest of all wait for 1.9 s or longer.
+    let p99 = open.latency.p99.as_secs_f64();
+    assert!((1.5..=2.3).contains(&p99), "p99 {p99} s");
+    assert!(open.latency.max >= Duration::from_millis(1_900), "{:?}", open.latency.max);
+    // Calls were sent in time, so their own times tell the same.
+    assert!(open.service.count == 1_000 && open.service.p99 > SECOND, "{:?}", open.service.p99);
+    assert!(closed.latency.max >= Duration::from_millis(1_900), "{:?}", closed.latency.max);
+    assert!(closed.latency.p99 * 4 < open.latency.p99, "{:?}", closed.latency.p99);
+}
+
+#[tokio::test]
+async fn a_server_that_freezes_again_and_again_has_the_quantiles_of_arithmetic() {
+    // A quarter of the calls falls into a freeze of 500 ms and waits for what is left of it: a tenth
+    // of all for 300 ms or longer, a hundredth for 480 ms or longer.
+    let scenario = Scenario::sustained().rate(1_000.0).duration(SECOND * 8).tool("echo");
+    let report = report(Run::new(mock("mock-stall"), scenario)).await;
+    let at = |q| quantile(&report, q).as_secs_f64() * 1e3;
+    let (p50, p90, p99) = (at(0.5), at(0.9), at(0.99));
+    println!("p50 {p50:.1} p90 {p90:.0} p99 {p99:.0}, service p50 {:?}", report.service.p50);
+    assert_eq!(report.throughput.total_requests, 8_000);
+    assert!((200.0..=450.0).contains(&p90), "p90 {p90} ms");
+    assert!((400.0..=750.0).contains(&p99), "p99 {p99} ms");
+    assert!(p50 * 2.0 < p90 && report.service.p50.as_secs_f64() * 2e3 < p90, "p50 {p50} ms");
+}
