@@ -5,19 +5,19 @@
 
 mod build;
 mod chart;
-mod figures;
+pub(crate) mod figures;
 pub mod json;
 pub mod markdown;
-mod markup;
+pub(crate) mod markup;
 mod meaning;
 pub mod model;
-mod phrases;
+pub(crate) mod phrases;
 mod segments;
 pub mod summary;
 pub mod terminal;
 mod trial;
 pub(crate) mod validity;
-mod wrap;
+pub(crate) mod wrap;
 
 #[cfg(test)]
 mod fixture;

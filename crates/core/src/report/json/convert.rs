@@ -61,6 +61,7 @@ impl From<&Report> for Document {
             segments: report.segments.iter().map(SegmentFigures::from).collect(),
             windows: report.windows.clone(),
             validity: (&report.validity).into(),
+            tags: report.tags.clone(),
             histograms_ns: Histograms {
                 latency: report.latency.histogram.clone(),
                 service: report.service.histogram.clone(),
@@ -106,6 +107,7 @@ impl From<Document> for Report {
             verdict: document.verdict,
             interrupted: document.interrupted,
             seed: document.seed,
+            tags: document.tags,
         }
     }
 }

@@ -94,6 +94,9 @@ pub(super) struct Document {
     /// Whether the figures are the server's, or the generator's own.
     #[serde(default)]
     pub(super) validity: ValidityFigures,
+    /// Names under which the run is found again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) tags: Vec<String>,
     /// All times, for one's own analysis.
     pub(super) histograms_ns: Histograms,
 }
