@@ -4,8 +4,8 @@ use clap::{Parser, Subcommand};
 
 use crate::{
     commands::{
-        completions, deadlock_probe, demo, example_config, list_scenarios, man, mock, probe,
-        report, run, schema,
+        compare, completions, deadlock_probe, demo, example_config, list_scenarios, man, mock,
+        probe, report, run, runs, schema,
     },
     env::Color,
 };
@@ -23,6 +23,7 @@ Examples:
   mcp-loadtest deadlock-probe -s \"npx -y my-mcp\" --tool search
   mcp-loadtest run --url http://127.0.0.1:3000/mcp --concurrent 50 --duration 30s --tool echo
   mcp-loadtest run --config bench.toml
+  mcp-loadtest compare ./runs/BASE ./runs/CURRENT
 
 Exit codes: 0 pass (warnings may stand), 1 a gate failed or a bug was found, 2 bad usage or configuration or the server
 could not be started or reached, 130 interrupted.",
@@ -33,6 +34,7 @@ Examples:
   mcp-loadtest deadlock-probe -s \"npx -y my-mcp\" --tool search
   mcp-loadtest run --url http://127.0.0.1:3000/mcp --concurrent 50 --duration 30s --tool echo
   mcp-loadtest run --config bench.toml
+  mcp-loadtest compare ./runs/BASE ./runs/CURRENT
 
 Exit codes:
   0    everything asked for was done; no gate failed and no bug was found (warnings may stand)
@@ -62,6 +64,10 @@ pub(crate) enum Command {
     Run(Box<run::RunArgs>),
     /// Tell a saved run again, or judge it anew from its trace.
     Report(report::ReportArgs),
+    /// Tell whether one run is worse than another, for sure and by more than is allowed.
+    Compare(compare::CompareArgs),
+    /// List the runs of a directory, the latest first.
+    Runs(runs::RunsArgs),
     /// List the scenarios.
     ListScenarios(list_scenarios::ListScenariosArgs),
     /// Print a commented example configuration.

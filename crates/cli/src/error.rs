@@ -46,6 +46,22 @@ pub(crate) enum CliError {
         /// What to do.
         hint: String,
     },
+    /// One of several servers could not be tested.
+    #[error("{label}: {source}")]
+    Target {
+        /// Which one.
+        label: String,
+        /// Why.
+        source: Box<CliError>,
+    },
+    /// A file cannot be written.
+    #[error("cannot write {path}: {source}")]
+    Write {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
     /// Something of the system failed.
     #[error("{0}")]
     System(#[from] std::io::Error),
@@ -63,7 +79,8 @@ impl CliError {
             Self::Saved(error) => error.hint(),
             Self::Client(error) => error.hint(),
             Self::Usage { hint, .. } => Some(hint.clone()),
-            Self::Read { .. } | Self::System(_) => None,
+            Self::Target { source, .. } => source.hint(),
+            Self::Read { .. } | Self::Write { .. } | Self::System(_) => None,
         }
     }
 
@@ -71,6 +88,7 @@ impl CliError {
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::Run(RunError::Interrupted) => Exit::Interrupted,
+            Self::Target { source, .. } => source.exit(),
             _ => Exit::Usage,
         }
     }
@@ -79,6 +97,7 @@ impl CliError {
     fn server_said(&self) -> Option<&str> {
         match self {
             Self::Run(RunError::Open(error)) => error.stderr(),
+            Self::Target { source, .. } => source.server_said(),
             _ => None,
         }
     }

@@ -4,6 +4,7 @@
 //! run commands in-process.
 
 mod args;
+mod baseline;
 mod commands;
 pub mod env;
 mod error;
@@ -13,6 +14,7 @@ mod load;
 mod progress;
 mod scenario_args;
 mod server_args;
+mod targets;
 
 use clap::{Parser as _, error::ErrorKind};
 use mcp_loadtest_core::exit::Exit;

@@ -7,7 +7,11 @@ use mcp_loadtest_core::{
     arguments::Recipe,
     config::{Config, Format},
     exit::Exit,
-    report::{Renderer as _, summary, terminal::Terminal},
+    report::{
+        Renderer as _,
+        summary::{self, Summary},
+        terminal::Terminal,
+    },
 };
 
 use crate::{commands::block_on, env::Env, error::CliError, interrupt, progress::ProgressLine};
@@ -56,6 +60,7 @@ impl Load {
             .with_output_dir(&self.output_dir)
             .with_formats(self.config.output.formats.clone())
             .with_trace(self.config.output.trace)
+            .with_tags(self.config.output.tags.clone())
             .with_strict_protocol(self.strict_protocol)
             .with_tee_stderr(self.tee_stderr)
             .with_stop(stop.clone());
@@ -76,7 +81,8 @@ impl Load {
         Ok(outcome?)
     }
 
-    fn show(&self, report: &Report, env: &mut Env) {
+    /// Shows the result of the run.
+    pub(crate) fn show(&self, report: &Report, env: &mut Env) {
         if self.show.json {
             show_json(report, report.run_dir.as_deref(), env);
             return;
@@ -99,8 +105,12 @@ impl Load {
 
 /// Prints the summary as JSON.
 pub(crate) fn show_json(report: &Report, run_dir: Option<&Path>, env: &mut Env) {
-    let summary = summary::summary(report, run_dir);
-    let text = serde_json::to_string_pretty(&summary).unwrap_or_default();
+    show_summary(&summary::summary(report, run_dir), env);
+}
+
+/// Prints a summary as JSON.
+pub(crate) fn show_summary(summary: &Summary, env: &mut Env) {
+    let text = serde_json::to_string_pretty(summary).unwrap_or_default();
     env.out(&(text + "\n"));
 }
 

@@ -20,10 +20,10 @@ use crate::{env::Env, error::CliError};
 pub(crate) struct ServerArgs {
     /// The command that starts the server, as one would type it: "python -m my_mcp".
     #[arg(short, long, value_name = "COMMAND", value_parser = NonEmptyStringValueParser::new(), conflicts_with = "name")]
-    pub(crate) server: Option<String>,
+    pub(crate) server: Vec<String>,
     /// The address of the server. With --server, where it listens once it is started.
     #[arg(long, value_name = "URL", conflicts_with = "name")]
-    pub(crate) url: Option<String>,
+    pub(crate) url: Vec<String>,
     /// How messages travel: stdio, http (Streamable HTTP), sse (HTTP+SSE of 2024-11-05) or ws
     /// [default: stdio, with --url http or ws, as the address begins].
     #[arg(long, value_name = "TRANSPORT", value_parser = parse_transport)]
@@ -109,19 +109,20 @@ fn parse_protocol(text: &str) -> Result<ProtocolChoice, String> {
 impl ServerArgs {
     /// Lays the flags over what a configuration file says: flags win.
     pub(crate) fn lay_over(&self, config: &mut ServerConfig) -> Result<(), CliError> {
-        if self.server.is_some() || self.url.is_some() || self.name.is_some() {
+        let (server, url) = (only("--server", &self.server)?, only("--url", &self.url)?);
+        if server.is_some() || url.is_some() || self.name.is_some() {
             let kept = std::mem::take(config);
             config.startup_timeout = kept.startup_timeout;
             config.shutdown_timeout = kept.shutdown_timeout;
             config.max_message = kept.max_message;
             config.protocol = kept.protocol;
         }
-        if let Some(line) = &self.server {
+        if let Some(line) = server {
             let mut words = split_words(line)?;
             config.command = Some(words.remove(0));
             config.args = words;
         }
-        config.url = self.url.clone().or(config.url.take());
+        config.url = url.cloned().or(config.url.take());
         config.transport = self.transport.or(config.transport);
         config.ca_cert = self.ca_cert.clone().or(config.ca_cert.take());
         config.pid = self.pid.or(config.pid);
@@ -217,6 +218,18 @@ fn named_servers(file: Option<&Path>, env: &Env) -> Result<Vec<NamedServer>, Cli
         }
     }
     Ok(servers)
+}
+
+/// The value of a flag that only `run` takes several times.
+fn only<'a>(flag: &str, values: &'a [String]) -> Result<Option<&'a String>, CliError> {
+    match values {
+        [] => Ok(None),
+        [one] => Ok(Some(one)),
+        several => Err(CliError::usage(
+            format!("{flag} is given {} times", several.len()),
+            "name one server; only `run` tests several, to compare them",
+        )),
+    }
 }
 
 fn parse_size(text: &str) -> Result<Size, String> {

@@ -16,6 +16,7 @@
 pub mod analysis;
 pub mod arguments;
 pub mod clients;
+pub mod compare;
 pub mod config;
 pub mod danger;
 pub mod display;

@@ -36,6 +36,7 @@ mod conductor;
 mod context;
 mod error;
 mod files;
+mod history;
 mod load;
 mod plan;
 mod probe;
@@ -52,8 +53,10 @@ mod trace_writer;
 mod wall_clock;
 
 pub use error::RunError;
+pub use history::{History, PastRun, RoundsDir, write_comparison};
 pub use mcp_loadtest_core::{
-    config::Trace,
+    compare::{Comparison, ComparisonVerdict, Policy},
+    config::{Baseline, Trace},
     exit::Exit,
     mcp::{Era, Revision},
     outcome::{ErrorCategory, Outcome},

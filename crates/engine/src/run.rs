@@ -85,6 +85,13 @@ impl Run {
         self
     }
 
+    /// Sets names under which the run is found again.
+    #[must_use]
+    pub fn with_tags(mut self, tags: impl Into<Vec<String>>) -> Self {
+        self.output.tags = tags.into();
+        self
+    }
+
     /// Fails when the server answers with another revision than it was asked for.
     #[must_use]
     pub fn with_strict_protocol(mut self, strict: bool) -> Self {
@@ -168,7 +175,8 @@ impl Run {
         let run_dir = dir.as_ref().map(|dir| dir.path().to_owned());
         let trace = trace_path.clone().unwrap_or_default();
         let info = run_info(&judged, &identity, &conducted, trace, run_dir);
-        let report = report::build(info, &conducted.tally);
+        let mut report = report::build(info, &conducted.tally);
+        report.tags.clone_from(&self.output.tags);
         if let Some(dir) = &dir {
             dir.write_report(&report, &self.output.formats)?;
         }

@@ -3,7 +3,6 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
-    time::SystemTime,
 };
 
 use mcp_loadtest_core::{
@@ -21,6 +20,8 @@ pub(crate) mod file {
     pub(crate) const TRACE: &str = "trace.jsonl";
     pub(crate) const METRICS: &str = "metrics.json";
     pub(crate) const SUMMARY: &str = "summary.json";
+    pub(crate) const COMPARISON: &str = "comparison.json";
+    pub(crate) const REPORT: &str = "report.md";
 }
 
 /// A run directory.
@@ -36,7 +37,7 @@ impl RunDir {
         identity: &Identity,
         config: &Config,
     ) -> Result<Self, RunError> {
-        let path = parent.join(name(identity.started_at, &identity.run_id));
+        let path = parent.join(name(identity, ""));
         let failed = |source: io::Error| RunError::Output { path: path.clone(), source };
         fs::create_dir_all(parent).map_err(failed)?;
         fs::create_dir(&path).map_err(failed)?;
@@ -60,12 +61,8 @@ impl RunDir {
         self.path.join(name)
     }
 
-    /// Whoever is killed while writing leaves the file out, not half of it.
     fn write(&self, name: &str, text: impl AsRef<[u8]>) -> Result<(), RunError> {
-        let path = self.file(name);
-        let unfinished = self.file(&format!(".{name}.unfinished"));
-        let written = fs::write(&unfinished, text).and_then(|()| fs::rename(&unfinished, &path));
-        written.map_err(|source| RunError::Output { path, source })
+        write_whole(&self.path, name, text)
     }
 
     /// Writes what the report says, in the forms that were asked for.
@@ -85,6 +82,14 @@ impl RunDir {
             .map_err(|error| RunError::Internal(error.to_string()))?;
         self.write(file::SUMMARY, text + "\n")
     }
+}
+
+/// Whoever is killed while writing leaves the file out, not half of it.
+pub(crate) fn write_whole(dir: &Path, name: &str, text: impl AsRef<[u8]>) -> Result<(), RunError> {
+    let path = dir.join(name);
+    let unfinished = dir.join(format!(".{name}.unfinished"));
+    let written = fs::write(&unfinished, text).and_then(|()| fs::rename(&unfinished, &path));
+    written.map_err(|source| RunError::Output { path, source })
 }
 
 /// The configuration without what may be secret.
@@ -108,8 +113,8 @@ fn masked(config: &Config) -> Config {
 }
 
 /// `2026-05-10T14-30-00-9XY7K2` : sorts by time, tells runs of the same second apart.
-fn name(started_at: SystemTime, run_id: &str) -> String {
-    let time = mcp_loadtest_core::units::format_utc(started_at).replace(':', "-");
-    let tail = run_id.len().saturating_sub(6);
-    format!("{}-{}", time.trim_end_matches('Z'), &run_id[tail..])
+pub(crate) fn name(identity: &Identity, word: &str) -> String {
+    let time = mcp_loadtest_core::units::format_utc(identity.started_at).replace(':', "-");
+    let tail = identity.run_id.len().saturating_sub(6);
+    format!("{}{word}-{}", time.trim_end_matches('Z'), &identity.run_id[tail..])
 }

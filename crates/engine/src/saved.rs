@@ -70,6 +70,9 @@ impl Hint for SavedError {
         match self {
             Self::NotARun { .. } => Some("give the directory that a run printed at its end, such as `runs/2026-05-10T14-30-00-9XY7K2`".into()),
             Self::Config(error) => error.hint(),
+            Self::Metrics { .. } => {
+                Some("point to a run directory, or to a complete `metrics.json` of this version".into())
+            }
             _ => None,
         }
     }
@@ -89,6 +92,14 @@ impl SavedRun {
         if known { Ok(Self { dir }) } else { Err(SavedError::NotARun { path: dir }) }
     }
 
+    /// The report of a run directory, or of a `metrics.json` that was taken out of one.
+    pub fn read(path: &Path) -> Result<Report, SavedError> {
+        if path.is_file() {
+            return metrics(path.to_owned());
+        }
+        Self::open(path)?.report()
+    }
+
     /// The directory.
     pub fn path(&self) -> &Path {
         &self.dir
@@ -101,13 +112,11 @@ impl SavedRun {
 
     /// The report as it was written, or, for a run that was cut short, judged from its trace.
     pub fn report(&self) -> Result<Report, SavedError> {
-        let path = self.dir.join(file::METRICS);
-        match std::fs::read_to_string(&path) {
-            Ok(text) => {
-                json::read(&text).map_err(|why| SavedError::Metrics { path, why: why.to_string() })
+        match metrics(self.dir.join(file::METRICS)) {
+            Err(SavedError::Read { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                self.report_from_trace()
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => self.report_from_trace(),
-            Err(source) => Err(SavedError::Read { path, source }),
+            read => read,
         }
     }
 
@@ -125,7 +134,9 @@ impl SavedRun {
             trace_path: self.dir.join(file::TRACE),
             run_dir: Some(self.dir.clone()),
         };
-        Ok(report::build(info, &tally))
+        let mut report = report::build(info, &tally);
+        report.tags = config.output.tags;
+        Ok(report)
     }
 
     fn config(&self) -> Result<Config, SavedError> {
@@ -166,6 +177,15 @@ struct Started {
 impl Default for Started {
     fn default() -> Self {
         Self { run_id: "unknown".into(), started_at: SystemTime::UNIX_EPOCH }
+    }
+}
+
+fn metrics(path: PathBuf) -> Result<Report, SavedError> {
+    match std::fs::read_to_string(&path) {
+        Ok(text) => {
+            json::read(&text).map_err(|why| SavedError::Metrics { path, why: why.to_string() })
+        }
+        Err(source) => Err(SavedError::Read { path, source }),
     }
 }
 

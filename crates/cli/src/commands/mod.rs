@@ -1,5 +1,6 @@
 //! One file per command: its arguments and what it does.
 
+pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod deadlock_probe;
 pub(crate) mod demo;
@@ -10,6 +11,7 @@ pub(crate) mod mock;
 pub(crate) mod probe;
 pub(crate) mod report;
 pub(crate) mod run;
+pub(crate) mod runs;
 pub(crate) mod schema;
 
 use mcp_loadtest_core::exit::Exit;
@@ -28,6 +30,8 @@ pub(crate) fn run(cli: Cli, env: &mut Env) -> Result<Exit, CliError> {
         Command::DeadlockProbe(args) => deadlock_probe::run(&args, env),
         Command::Run(args) => run::run(&args, env),
         Command::Report(args) => report::run(&args, env),
+        Command::Compare(args) => compare::run(&args, env),
+        Command::Runs(args) => runs::run(&args, env),
         Command::ListScenarios(args) => list_scenarios::run(&args, env),
         Command::ExampleConfig(args) => example_config::run(&args, env),
         Command::Schema(args) => schema::run(&args, env),

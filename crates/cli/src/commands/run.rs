@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
 use mcp_loadtest_core::{
-    config::{Config, Format, Trace},
+    config::{Baseline, Config, Format, Trace},
     exit::Exit,
     scenario::ScenarioName,
     thresholds::Thresholds,
@@ -12,11 +12,13 @@ use mcp_loadtest_core::{
 
 use super::explain;
 use crate::{
+    baseline,
     env::Env,
     error::CliError,
     load::{Load, ShowArgs},
     scenario_args::ScenarioArgs,
     server_args::{ServerArgs, parse_time},
+    targets::{Target, TargetArgs},
 };
 
 /// Arguments of `run`.
@@ -28,13 +30,17 @@ Examples:
   mcp-loadtest run -s \"python -m my_mcp\" --rate 200/s --tool search --args '{\"q\":\"{{uuid}}\"}'
   mcp-loadtest run -s \"python -m my_mcp\" --scenario capacity --p99-latency 200ms
   mcp-loadtest run --config bench.toml --duration 10s
-  mcp-loadtest run --url http://127.0.0.1:3000/mcp --tool echo --p99-latency 200ms --error-rate 0.01")]
+  mcp-loadtest run --url http://127.0.0.1:3000/mcp --tool echo --p99-latency 200ms --error-rate 0.01
+  mcp-loadtest run --config bench.toml --baseline last --tag v1.2
+  mcp-loadtest run -s \"python -m ours\" -s \"npx -y theirs\" --label ours --label theirs --duration 10s")]
 pub(crate) struct RunArgs {
     /// A configuration file (see `example-config`); flags win over what it says.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
     #[command(flatten)]
     server: ServerArgs,
+    #[command(flatten)]
+    targets: TargetArgs,
     #[command(flatten)]
     scenario: ScenarioArgs,
     #[command(flatten)]
@@ -91,6 +97,13 @@ pub(crate) struct OutputArgs {
     /// Whether every event is kept: full or off [default: full].
     #[arg(long, value_name = "HOW", value_parser = parse_trace)]
     pub(crate) trace: Option<Trace>,
+    /// A name under which the run is found again, for --baseline tag:NAME. Repeatable.
+    #[arg(long = "tag", value_name = "NAME")]
+    pub(crate) tags: Vec<String>,
+    /// Compare with an earlier run and fail when this one is worse: last (the last run of the same
+    /// server and scenario that passed), tag:NAME, or a run directory. Limits are in [compare].
+    #[arg(long, value_name = "RUN")]
+    pub(crate) baseline: Option<Baseline>,
     /// Threads that make the load; by default as many as are useful.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
@@ -131,7 +144,7 @@ impl RunArgs {
     fn scenario_name(&self, env: &Env) -> Result<ScenarioName, CliError> {
         let written = match (&self.scenario.scenario, &self.config) {
             (Some(name), _) => Some(*name),
-            (None, Some(_)) => self.config(env)?.scenario.name,
+            (None, Some(_)) => self.config(&self.server, env)?.scenario.name,
             (None, None) => None,
         };
         Ok(written.unwrap_or(ScenarioName::Sustained))
@@ -152,7 +165,7 @@ impl RunArgs {
     }
 
     /// Default < file < flag, decided here and nowhere else.
-    fn config(&self, env: &Env) -> Result<Config, CliError> {
+    fn config(&self, server: &ServerArgs, env: &Env) -> Result<Config, CliError> {
         let (mut config, source) = match &self.config {
             None => (Config::default(), None),
             Some(file) => {
@@ -163,7 +176,7 @@ impl RunArgs {
                 (Config::read(&text, &name)?, Some((text, name)))
             }
         };
-        self.server.lay_over(&mut config.server)?;
+        server.lay_over(&mut config.server)?;
         self.scenario.lay_over(&mut config.scenario);
         self.thresholds.lay_over(&mut config.thresholds, self.scenario.grace_period);
         config.output.report_dir =
@@ -172,6 +185,8 @@ impl RunArgs {
             config.output.formats.clone_from(&self.output.formats);
         }
         config.output.trace = self.output.trace.unwrap_or(config.output.trace);
+        config.output.tags.extend(self.output.tags.iter().cloned());
+        config.compare.baseline = self.output.baseline.clone().or(config.compare.baseline);
         config.check().map_err(|error| match &source {
             Some((text, name)) => error.in_text(text, name),
             None => error,
@@ -185,14 +200,34 @@ pub(crate) fn run(args: &RunArgs, env: &mut Env) -> Result<Exit, CliError> {
     if args.explain {
         return Ok(explain(env, &explanation(args.scenario_name(env)?)));
     }
-    let config = args.config(env)?;
+    let targets = args.targets.split(&args.server)?;
+    let mut loads = Vec::new();
+    for target in &targets {
+        let told = if loads.is_empty() { Told::Everything } else { Told::Nothing };
+        loads.push(load(args, target, told, env).map_err(|error| target.blame(error))?);
+    }
+    match loads.as_slice() {
+        [only] => baseline::execute(only, env),
+        _ => args.targets.execute(&targets, loads, env),
+    }
+}
+
+/// Whether settings without effect are told; for several servers once is enough.
+#[derive(Clone, Copy, PartialEq)]
+enum Told {
+    Everything,
+    Nothing,
+}
+
+fn load(args: &RunArgs, target: &Target, told: Told, env: &mut Env) -> Result<Load, CliError> {
+    let config = args.config(&target.server, env)?;
     args.scenario.refuse_unused(config.scenario.name)?;
-    for unused in config.unused() {
+    for unused in config.unused().iter().filter(|_| told == Told::Everything) {
         env.err(&format!("note: {unused}\n"));
     }
     args.refuse_two_hang_thresholds(&config)?;
-    let server = args.server.resolve(&config, env)?;
-    let load = Load {
+    let server = target.server.resolve(&config, env)?;
+    Ok(Load {
         server,
         output_dir: env.path(&config.output.report_dir),
         config,
@@ -200,8 +235,7 @@ pub(crate) fn run(args: &RunArgs, env: &mut Env) -> Result<Exit, CliError> {
         tee_stderr: args.server.tee_stderr,
         threads: args.output.threads,
         show: args.show,
-    };
-    load.execute(env)
+    })
 }
 
 /// What a scenario does.

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use mcp_loadtest_core::{
-    config,
+    compare, config,
     exit::Exit,
     report::{json, summary},
     trace,
@@ -23,6 +23,8 @@ pub(crate) enum SchemaName {
     Trace,
     /// summary.json, and what --json prints
     Summary,
+    /// comparison.json, and what compare --json prints
+    Comparison,
 }
 
 impl SchemaName {
@@ -33,6 +35,7 @@ impl SchemaName {
             Self::Metrics => json::schema(),
             Self::Trace => trace::schema::schema(),
             Self::Summary => summary::schema(),
+            Self::Comparison => compare::json::schema(),
         }
     }
 }

@@ -10,6 +10,7 @@
 mod arguments;
 mod call_arguments;
 pub mod check;
+mod compare;
 mod error;
 mod example;
 mod locate;
@@ -29,6 +30,7 @@ use crate::{scenario::Scenario, server::Server, thresholds::Thresholds};
 
 pub use arguments::Arguments;
 pub use call_arguments::CallArguments;
+pub use compare::{Allowance, Baseline, CompareConfig};
 pub use error::ConfigError;
 pub use example::EXAMPLE;
 pub use output::{Format, OutputConfig, Trace};
@@ -52,6 +54,9 @@ pub struct Config {
     pub thresholds: Thresholds,
     /// What the run leaves behind.
     pub output: OutputConfig,
+    /// How much worse than an earlier run it may be.
+    #[serde(skip_serializing_if = "CompareConfig::is_empty")]
+    pub compare: CompareConfig,
 }
 
 impl Config {
@@ -99,7 +104,7 @@ impl Config {
                 check::scenario(&scenario).and_then(|()| check::thresholds(&self.thresholds))
             }
         };
-        judged.map_err(|error| self.as_written(error))
+        judged.and_then(|()| self.output.check()).map_err(|error| self.as_written(error))
     }
 
     /// What is set but has no effect on this run.
@@ -119,6 +124,7 @@ impl Config {
             scenario: scenario.into(),
             thresholds: thresholds.clone(),
             output: OutputConfig::default(),
+            compare: CompareConfig::default(),
         }
     }
 

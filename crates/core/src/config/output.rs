@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::ConfigError;
+use crate::display::visible;
+
 /// Where the results go and in which forms.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -15,11 +18,37 @@ pub struct OutputConfig {
     pub formats: Vec<Format>,
     /// How much of each call is kept in `trace.jsonl`. Default: `full`.
     pub trace: Trace,
+    /// Names under which the run is found again, such as `v1.2` for `--baseline tag:v1.2`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
 }
 
 impl Default for OutputConfig {
     fn default() -> Self {
-        Self { report_dir: "./runs".into(), formats: Format::ALL.to_vec(), trace: Trace::Full }
+        Self {
+            report_dir: "./runs".into(),
+            formats: Format::ALL.to_vec(),
+            trace: Trace::Full,
+            tags: Vec::new(),
+        }
+    }
+}
+
+impl OutputConfig {
+    /// Judges the tags: they are searched for and printed in one line.
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        let bad = |tag: &&String| {
+            let odd = |c: char| c.is_whitespace() || c.is_control() || c == ',';
+            tag.is_empty() || tag.chars().count() > 100 || tag.chars().any(odd)
+        };
+        match self.tags.iter().find(bad) {
+            None => Ok(()),
+            Some(tag) => {
+                let message = format!("`{}` is no tag", visible(tag, 100));
+                let error = ConfigError::new("output.tags", message);
+                Err(error.with_hint("use a short name without spaces, for example `v1.2`"))
+            }
+        }
     }
 }
 

@@ -643,6 +643,7 @@ fn output() -> impl Strategy<Value = OutputConfig> {
         report_dir: dir.into(),
         formats,
         trace: if full { Trace::Full } else { Trace::Off },
+        tags: Vec::new(),
     })
 }
 

@@ -87,6 +87,7 @@ fn figures(info: RunInfo, tally: &Tally) -> Report {
         findings: Vec::new(),
         verdict: Verdict::Invalid,
         interrupted: tally.was_interrupted(),
+        tags: Vec::new(),
     }
 }
 

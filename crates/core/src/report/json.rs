@@ -6,7 +6,7 @@
 
 mod convert;
 mod document;
-pub(super) mod layout;
+pub(crate) mod layout;
 pub(super) mod numbers;
 
 use std::io;

@@ -4,7 +4,7 @@ use crate::display::{markdown, visible};
 
 /// A sentence in which pairs of backticks mark literals. Everything else in it is plain text, so a
 /// peer's backtick may move the boundary between the two but never opens any other markup.
-pub(super) fn prose(text: &str, limit: usize) -> String {
+pub(crate) fn prose(text: &str, limit: usize) -> String {
     let text = visible(text, limit);
     let parts: Vec<&str> = text.split('`').collect();
     let mut safe = String::new();
@@ -22,7 +22,7 @@ pub(super) fn prose(text: &str, limit: usize) -> String {
 }
 
 /// A literal: in a code span nothing is a link, a mention, an image or HTML.
-pub(super) fn code(text: &str, limit: usize) -> String {
+pub(crate) fn code(text: &str, limit: usize) -> String {
     let text = visible(text, limit);
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);
@@ -33,7 +33,7 @@ pub(super) fn code(text: &str, limit: usize) -> String {
 }
 
 /// A literal in a table, where a bar would end the cell even inside a code span.
-pub(super) fn cell(text: &str, limit: usize) -> String {
+pub(crate) fn cell(text: &str, limit: usize) -> String {
     code(text, limit).replace('|', "\\x7c")
 }
 

@@ -5,21 +5,21 @@
 
 mod build;
 mod chart;
-mod figures;
+pub(crate) mod figures;
 mod grading;
 pub mod json;
 pub mod markdown;
-mod markup;
+pub(crate) mod markup;
 mod meaning;
 pub mod model;
 mod omission;
-mod phrases;
+pub(crate) mod phrases;
 mod segments;
 pub mod summary;
 pub mod terminal;
 mod trial;
 pub(crate) mod validity;
-mod wrap;
+pub(crate) mod wrap;
 
 #[cfg(test)]
 mod fixture;

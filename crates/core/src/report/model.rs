@@ -398,6 +398,9 @@ pub struct Report {
     pub interrupted: bool,
     /// What choices were derived from.
     pub seed: u64,
+    /// Names under which the run is found again.
+    #[serde(default)]
+    pub tags: Vec<String>,
 }
 
 impl Report {

@@ -9,7 +9,7 @@ use super::{
 use crate::{scenario::ScenarioKind, thresholds::ThresholdKind, units::format_latency};
 
 /// The scenario and its settings: `Sustained, 50 concurrent, 60s`.
-pub(super) fn scenario(kind: &ScenarioKind) -> String {
+pub(crate) fn scenario(kind: &ScenarioKind) -> String {
     let settings = kind.settings().phrase();
     format!("{}, {settings}", kind.name().label())
 }
@@ -150,7 +150,7 @@ pub(super) fn started(at: SystemTime) -> String {
 }
 
 /// The nearest time that has a calendar date of four digits: others make the formatter panic.
-pub(super) fn printable(at: SystemTime) -> SystemTime {
+pub(crate) fn printable(at: SystemTime) -> SystemTime {
     const END_OF_9999: Duration = Duration::from_secs(253_402_300_799);
     let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     SystemTime::UNIX_EPOCH + since.min(END_OF_9999)

@@ -11,7 +11,13 @@ use super::{
     json::{layout, numbers::finite},
     phrases::printable,
 };
-use crate::{exit::Exit, mcp::Revision, scenario::ScenarioName, thresholds::ThresholdViolation};
+use crate::{
+    compare::{Comparison, ComparisonVerdict},
+    exit::Exit,
+    mcp::Revision,
+    scenario::ScenarioName,
+    thresholds::ThresholdViolation,
+};
 
 /// What the member `schema` of every summary says.
 pub const SCHEMA: &str = "mcp-loadtest/summary/v1";
@@ -72,6 +78,25 @@ pub struct Summary {
     pub run_dir: Option<String>,
     /// What random choices were derived from.
     pub seed: u64,
+    /// Names under which the run is found again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// How it compares with an earlier run, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<BaselineSummary>,
+}
+
+/// A comparison in short; `comparison.json` has all of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BaselineSummary {
+    /// The ULID of the earlier run.
+    pub run_id: String,
+    /// Where the files of the earlier run are.
+    pub run_dir: Option<String>,
+    /// The word above everything else.
+    pub verdict: ComparisonVerdict,
+    /// Why, in a few words.
+    pub message: String,
 }
 
 /// A finding without its evidence, which is in `metrics.json`.
@@ -99,6 +124,19 @@ impl From<&Finding> for SummaryFinding {
 }
 
 impl Summary {
+    /// Adds how the run compares with an earlier one. The exit code becomes what the command
+    /// returns with both in mind.
+    pub fn compared(&mut self, comparison: &Comparison, exit: Exit) {
+        let run = comparison.base.runs.first();
+        self.baseline = Some(BaselineSummary {
+            run_id: run.map(|run| run.run_id.clone()).unwrap_or_default(),
+            run_dir: run.and_then(|run| run.run_dir.clone()),
+            verdict: comparison.verdict,
+            message: comparison.headline(),
+        });
+        self.exit_code = exit.code();
+    }
+
     /// Writes the summary as `summary.json` has it.
     pub fn write(&self, out: &mut dyn io::Write) -> io::Result<()> {
         layout::write(self, out)
@@ -146,6 +184,8 @@ pub fn summary(report: &Report, run_dir: Option<&Path>) -> Summary {
         started_at: humantime::format_rfc3339(printable(report.started_at)).to_string(),
         run_dir: run_dir.map(|path| path.to_string_lossy().into_owned()),
         seed: report.seed,
+        tags: report.tags.clone(),
+        baseline: None,
     }
 }
 

@@ -37,9 +37,30 @@ impl Figure {
     /// All of them, in the order in which they are told.
     pub const ALL: [Self; 5] = [Self::P50, Self::P95, Self::P99, Self::ErrorRate, Self::Throughput];
 
+    /// The word in files and flags.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::P50 => "p50",
+            Self::P95 => "p95",
+            Self::P99 => "p99",
+            Self::ErrorRate => "error_rate",
+            Self::Throughput => "throughput",
+        }
+    }
+
+    /// The share of all calls that lie below it, for percentiles.
+    pub const fn quantile(self) -> Option<f64> {
+        match self {
+            Self::P50 => Some(0.50),
+            Self::P95 => Some(0.95),
+            Self::P99 => Some(0.99),
+            Self::ErrorRate | Self::Throughput => None,
+        }
+    }
+
     /// How much more the candidate has: as a share of the base, but for errors in absolute terms,
     /// because their base is mostly zero.
-    fn change(self, base: f64, candidate: f64) -> Option<f64> {
+    pub(crate) fn change(self, base: f64, candidate: f64) -> Option<f64> {
         let change = match self {
             Self::ErrorRate => candidate - base,
             _ if base > 0.0 => candidate / base - 1.0,
@@ -105,6 +126,22 @@ pub struct Difference {
     pub interval: Option<Interval>,
     /// What follows.
     pub verdict: DifferenceVerdict,
+}
+
+impl Difference {
+    /// The same difference under another tolerance.
+    #[must_use]
+    pub fn judged_by(self, tolerance: f64) -> Self {
+        let verdict = self.interval.map_or(DifferenceVerdict::Undecided, |interval| {
+            verdict(self.figure, interval, tolerance)
+        });
+        Self { verdict, ..self }
+    }
+
+    /// Where the harm lies: like the interval, but more is worse for throughput too.
+    pub fn harm(&self) -> Option<Interval> {
+        self.interval.map(|interval| harm(self.figure, interval))
+    }
 }
 
 /// How often to draw when nothing else is asked for.
@@ -202,12 +239,16 @@ fn judged(
     Difference { figure, base, candidate, change, interval, verdict }
 }
 
-fn verdict(figure: Figure, interval: Interval, tolerance: f64) -> DifferenceVerdict {
-    // Of throughput less is worse: seen from the other side it is like the rest.
-    let harm = match figure {
+/// Of throughput less is worse: seen from the other side it is like the rest.
+fn harm(figure: Figure, interval: Interval) -> Interval {
+    match figure {
         Figure::Throughput => Interval { low: -interval.high, high: -interval.low },
         _ => interval,
-    };
+    }
+}
+
+fn verdict(figure: Figure, interval: Interval, tolerance: f64) -> DifferenceVerdict {
+    let harm = harm(figure, interval);
     match () {
         () if harm.low > tolerance.max(0.0) => DifferenceVerdict::Worse,
         () if harm.high < 0.0 => DifferenceVerdict::Better,

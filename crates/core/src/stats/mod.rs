@@ -15,6 +15,7 @@ pub mod head_of_line;
 pub mod interval;
 pub mod knee;
 pub mod leak;
+pub mod part;
 pub mod race;
 pub mod regression;
 pub mod search;

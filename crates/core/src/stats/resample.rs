@@ -17,7 +17,7 @@ pub struct Block {
 /// Fewer seconds than this cannot be drawn again.
 pub const ENOUGH_BLOCKS: usize = 5;
 /// How many calls must lie beyond a percentile before it is compared.
-const BEYOND: f64 = 10.0;
+pub(super) const BEYOND: f64 = 10.0;
 
 /// The figures of one draw, in the order of [`super::bootstrap::Figure::ALL`].
 pub(super) type Figures = [Option<f64>; 5];

@@ -63,6 +63,7 @@ impl From<&Report> for Document {
             validity: (&report.validity).into(),
             grades: report.grades,
             coverage: report.coverage.clone(),
+            tags: report.tags.clone(),
             histograms_ns: Histograms {
                 latency: report.latency.histogram.clone(),
                 service: report.service.histogram.clone(),
@@ -110,6 +111,7 @@ impl From<Document> for Report {
             verdict: document.verdict,
             interrupted: document.interrupted,
             seed: document.seed,
+            tags: document.tags,
         }
     }
 }

@@ -101,6 +101,9 @@ pub(super) struct Document {
     /// Which of the server's tools were called.
     #[serde(default)]
     pub(super) coverage: Coverage,
+    /// Names under which the run is found again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) tags: Vec<String>,
     /// All times, for one's own analysis.
     pub(super) histograms_ns: Histograms,
 }

@@ -12,7 +12,7 @@ use serde_json::ser::{Formatter, Serializer};
 use crate::display::is_deceptive;
 
 /// Writes a value and the end of the last line.
-pub(in crate::report) fn write(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn write(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     value.serialize(&mut Serializer::with_formatter(&mut *out, Layout::default()))?;
     out.write_all(b"\n")
 }

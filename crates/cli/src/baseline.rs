@@ -1,0 +1,92 @@
+//! A run that is compared with an earlier one as soon as it ends.
+
+use mcp_loadtest::{Comparison, ComparisonVerdict, History, Report, SavedRun, write_comparison};
+use mcp_loadtest_core::{
+    compare::{self, Undecided},
+    config::Baseline,
+    exit::Exit,
+    report::summary,
+};
+
+use crate::{
+    env::Env,
+    error::CliError,
+    load::{self, Load},
+};
+
+/// Carries a run out, shows it, and compares it with its baseline where it has one.
+pub(crate) fn execute(load: &Load, env: &mut Env) -> Result<Exit, CliError> {
+    let Some(baseline) = &load.config.compare.baseline else { return load.execute(env) };
+    let baseline = match baseline {
+        Baseline::At(path) => Baseline::At(env.path(path)),
+        other => other.clone(),
+    };
+    if let Baseline::At(path) = &baseline {
+        // Whoever mistyped it learns so before the run and not after it.
+        SavedRun::read(path)?;
+    }
+    let report = load.measure(env)?;
+    if !load.show.json {
+        load.show(&report, env);
+    }
+    let compared = compare(load, &baseline, &report, env)?;
+    let exit = exit(&report, compared.as_ref());
+    if let (Some(comparison), Some(dir)) = (&compared, &report.run_dir) {
+        write_comparison(dir, comparison, exit)?;
+    }
+    if load.show.json {
+        let mut summary = summary::summary(&report, report.run_dir.as_deref());
+        if let Some(comparison) = &compared {
+            summary.compared(comparison, exit);
+        }
+        load::show_summary(&summary, env);
+    } else if let Some(comparison) = &compared {
+        env.out("\n");
+        show(comparison, env);
+    }
+    Ok(exit)
+}
+
+fn compare(
+    load: &Load,
+    baseline: &Baseline,
+    report: &Report,
+    env: &mut Env,
+) -> Result<Option<Comparison>, CliError> {
+    if report.interrupted {
+        env.err("note: a run that was cut short is not compared\n");
+        return Ok(None);
+    }
+    let history = History::of(&load.output_dir);
+    let Some(base) = history.baseline(baseline, report)? else {
+        let dir = load.output_dir.display();
+        let missing = match baseline {
+            Baseline::Tag(tag) => format!("no run in {dir} has the tag `{tag}`"),
+            _ => format!("no run in {dir} of the same server and scenario has passed yet"),
+        };
+        env.err(&format!("note: there is no baseline: {missing}; nothing is compared\n"));
+        return Ok(None);
+    };
+    let policy = load.config.compare.policy(&report.scenario_kind);
+    Ok(Some(compare::runs(&base, report, &policy)))
+}
+
+/// What the run found counts before what it is compared with.
+fn exit(report: &Report, comparison: Option<&Comparison>) -> Exit {
+    match (summary::exit(report), comparison) {
+        (Exit::Pass, Some(comparison)) => comparison.exit(),
+        (own, _) => own,
+    }
+}
+
+/// Prints a comparison for people.
+pub(crate) fn show(comparison: &Comparison, env: &mut Env) {
+    let mut text = Vec::new();
+    // Writing to memory cannot fail.
+    let _ = compare::terminal::render(comparison, &mut text);
+    env.out(&String::from_utf8_lossy(&text));
+    let passes = comparison.policy.undecided == Undecided::Pass;
+    if comparison.verdict == ComparisonVerdict::Undecided && passes {
+        env.err("warning: undecided, and let through; longer runs or more calls would decide it\n");
+    }
+}

@@ -1,0 +1,175 @@
+//! What the tellings of a comparison say in the same words.
+
+use std::time::Duration;
+
+use super::{Candidate, ComparisonVerdict, FigureChange};
+use crate::{
+    report::figures::{counted, decimal, percent},
+    stats::bootstrap::{DifferenceVerdict, Figure},
+    units::format_latency,
+};
+
+/// How many reasons a headline gives.
+const FEW: usize = 3;
+
+/// The name of a figure in a sentence.
+pub(super) const fn name(figure: Figure) -> &'static str {
+    match figure {
+        Figure::ErrorRate => "error rate",
+        _ => figure.as_str(),
+    }
+}
+
+/// A figure with its unit: `12.3ms`, `0.50%`, `980.00/s`.
+pub(super) fn value(figure: Figure, value: Option<f64>) -> String {
+    match (figure, value) {
+        (_, None) => "-".into(),
+        (Figure::ErrorRate, Some(share)) => percent(share),
+        (Figure::Throughput, Some(rate)) => format!("{}/s", decimal(rate)),
+        (_, Some(millis)) => {
+            format_latency(Duration::try_from_secs_f64(millis / 1e3).unwrap_or(Duration::MAX))
+        }
+    }
+}
+
+/// A change: `+12%`, of error rates in percentage points, `+0.40pt`, of many times `x15`.
+pub(super) fn change(figure: Figure, change: f64) -> String {
+    match figure {
+        Figure::ErrorRate => format!("{:+.2}pt", whole(change * 100.0, 100.0)),
+        _ if change >= 9.0 => format!("x{:.0}", change + 1.0),
+        _ if change.abs() < 0.0995 => format!("{:+.1}%", whole(change * 100.0, 10.0)),
+        _ => format!("{:+.0}%", change * 100.0),
+    }
+}
+
+/// Rounded, and never a negative nothing.
+fn whole(value: f64, steps: f64) -> f64 {
+    (value * steps).round() / steps + 0.0
+}
+
+/// The change of a figure, or nothing.
+pub(super) fn change_of(figure: &FigureChange) -> String {
+    figure.change.map_or_else(|| "-".into(), |by| change(figure.figure, by))
+}
+
+/// Where the change lies: `+2.1% to +14%`.
+pub(super) fn interval(figure: &FigureChange) -> String {
+    figure.interval.map_or_else(
+        || "-".into(),
+        |interval| {
+            let at = |by| change(figure.figure, by);
+            format!("{} to {}", at(interval.low), at(interval.high))
+        },
+    )
+}
+
+/// How much worse it may get.
+pub(super) fn allowed(figure: &FigureChange) -> String {
+    let signed = |by: f64| if figure.figure == Figure::Throughput { -by } else { by };
+    figure.allowed.map_or_else(|| "-".into(), |by| change(figure.figure, signed(by)))
+}
+
+/// What is said of a figure.
+pub(super) const fn verdict(figure: &FigureChange) -> &'static str {
+    match (figure.kept, figure.verdict) {
+        (Some(false), _) => "WORSE",
+        (_, DifferenceVerdict::Better) => "better",
+        (_, DifferenceVerdict::Worse) => "worse",
+        (_, DifferenceVerdict::Same) => "same",
+        // Not the same for sure, but not worse than allowed for sure.
+        (Some(true), DifferenceVerdict::Undecided) => "no worse",
+        (None, DifferenceVerdict::Undecided) => "undecided",
+    }
+}
+
+/// All judged figures of a candidate with the name of their tool.
+pub(super) fn judged(candidate: &Candidate) -> impl Iterator<Item = (Option<&str>, &FigureChange)> {
+    let overall = candidate.figures.iter().map(|figure| (None, figure));
+    let tools = candidate
+        .tools
+        .iter()
+        .flat_map(|tool| tool.figures.iter().map(|figure| (Some(tool.name.as_str()), figure)));
+    overall.chain(tools).filter(|(_, figure)| figure.allowed.is_some())
+}
+
+/// Why the verdict is what it is.
+pub(super) fn headline(candidate: &Candidate) -> String {
+    let told = match candidate.verdict {
+        ComparisonVerdict::Invalid => {
+            candidate.reasons.iter().map(|reason| reason.message.clone()).collect()
+        }
+        ComparisonVerdict::Regression => broken(candidate),
+        ComparisonVerdict::Undecided => open(candidate),
+        ComparisonVerdict::Pass => vec!["nothing is worse than allowed".into()],
+    };
+    let more = told.len().saturating_sub(FEW);
+    let mut text = told.into_iter().take(FEW).collect::<Vec<_>>().join("; ");
+    if more > 0 {
+        text.push_str(&format!("; and {more} more"));
+    }
+    text
+}
+
+fn of_tool(tool: Option<&str>, figure: &FigureChange) -> String {
+    match tool {
+        Some(tool) => format!("{} of `{tool}`", name(figure.figure)),
+        None => name(figure.figure).to_owned(),
+    }
+}
+
+fn broken(candidate: &Candidate) -> Vec<String> {
+    let mut told = Vec::new();
+    if candidate.deadlocks.is_regression {
+        let more = candidate.deadlocks.current - candidate.deadlocks.base;
+        told.push(counted(more, "new deadlock"));
+    }
+    let figures = judged(candidate).filter(|(_, figure)| figure.kept == Some(false));
+    told.extend(figures.map(|(tool, figure)| {
+        format!(
+            "{} {} to {} ({}, allowed {})",
+            of_tool(tool, figure),
+            value(figure.figure, figure.base),
+            value(figure.figure, figure.current),
+            change_of(figure),
+            allowed(figure)
+        )
+    }));
+    told
+}
+
+fn open(candidate: &Candidate) -> Vec<String> {
+    let figures = judged(candidate)
+        .filter(|(tool, figure)| figure.kept.is_none() && (tool.is_none() || figure.why.is_none()));
+    let told = figures.map(|(tool, figure)| match &figure.why {
+        Some(why) => format!("{}: {why}", of_tool(tool, figure)),
+        None => format!(
+            "{} may have changed by {} (allowed {})",
+            of_tool(tool, figure),
+            interval(figure),
+            allowed(figure)
+        ),
+    });
+    told.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_read_as_people_say_them() {
+        for (figure, by, text) in [
+            (Figure::P99, 0.123, "+12%"),
+            (Figure::P99, -0.0004, "+0.0%"),
+            (Figure::P99, 0.0312, "+3.1%"),
+            (Figure::P99, 14.2, "x15"),
+            (Figure::ErrorRate, 0.004, "+0.40pt"),
+            (Figure::Throughput, -0.5, "-50%"),
+        ] {
+            assert_eq!(change(figure, by), text);
+        }
+        assert_eq!(value(Figure::P50, Some(12.34)), "12.3ms");
+        assert_eq!(value(Figure::Throughput, Some(980.0)), "980.00/s");
+        assert_eq!(value(Figure::P99, None), "-");
+    }
+}

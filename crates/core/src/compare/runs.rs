@@ -1,0 +1,127 @@
+//! Two finished runs, compared second by second.
+
+use super::{
+    Candidate, Comparison, ComparisonVerdict, Deadlocks, FigureChange, Method, NewDeadlocks,
+    Policy, ToolChange, comparable, figures, gate,
+};
+use crate::{
+    report::{Report, ToolStats},
+    seed::Seed,
+    stats::{
+        bootstrap::{self, Block, Difference, ENOUGH_BLOCKS, Figure, RESAMPLES, Tolerance},
+        part::{Effects, compare_parts},
+    },
+};
+
+/// Compares a run with a base. The same reports give the same answer.
+pub fn runs(base: &Report, current: &Report, policy: &Policy) -> Comparison {
+    let secs = figures::common_secs(&base.windows, &current.windows);
+    let blocks = [base, current].map(|report: &Report| figures::blocks(&report.windows, secs));
+    let mut candidate = Candidate {
+        target: figures::target("current", std::slice::from_ref(current)),
+        verdict: ComparisonVerdict::Pass,
+        deadlocks: deadlocks(
+            u64::from(base.deadlock_count),
+            u64::from(current.deadlock_count),
+            policy,
+        ),
+        figures: overall(base, current, &blocks, secs, policy),
+        tools: tools(base, current, &blocks, policy),
+        reasons: comparable::why_not(base, current),
+        notes: comparable::notes(base, current),
+    };
+    candidate.verdict = gate::verdict(&candidate);
+    let base = figures::target("base", std::slice::from_ref(base));
+    Comparison::of(Method::Seconds, policy, base, vec![candidate])
+}
+
+pub(super) fn deadlocks(base: u64, current: u64, policy: &Policy) -> Deadlocks {
+    let is_regression = current > base && policy.new_deadlocks == NewDeadlocks::Fail;
+    Deadlocks { base, current, is_regression }
+}
+
+fn overall(
+    base: &Report,
+    current: &Report,
+    blocks: &[Vec<Block>; 2],
+    secs: u64,
+    policy: &Policy,
+) -> Vec<FigureChange> {
+    let [was, is] = blocks;
+    let found = bootstrap::compare(was, is, &Tolerance::default(), RESAMPLES, Seed(1));
+    let change = |difference: Difference| {
+        let told = completed(difference, base, current, secs);
+        let mut change = gate::judge(told, policy);
+        if change.interval.is_none() {
+            change.why = Some(why(change.figure, was.len().min(is.len())));
+        }
+        change
+    };
+    found.into_iter().map(change).collect()
+}
+
+/// What too few seconds or calls leave out is still told: from the whole run, without an interval.
+fn completed(difference: Difference, base: &Report, current: &Report, secs: u64) -> Difference {
+    let figure = difference.figure;
+    let of_blocks = difference.base.zip(difference.candidate);
+    let (was, is) = match of_blocks {
+        // Blocks may cover several seconds.
+        Some((was, is)) if figure == Figure::Throughput => {
+            (Some(was / secs as f64), Some(is / secs as f64))
+        }
+        Some((was, is)) => (Some(was), Some(is)),
+        None => (figures::of_run(base, figure), figures::of_run(current, figure)),
+    };
+    let change = was.zip(is).and_then(|(was, is)| figure.change(was, is));
+    Difference { base: was, candidate: is, change, ..difference }
+}
+
+/// Why a figure has no interval.
+fn why(figure: Figure, blocks: usize) -> String {
+    match figure.quantile() {
+        _ if blocks < ENOUGH_BLOCKS => {
+            format!("a run has {blocks} whole seconds, and {ENOUGH_BLOCKS} are needed")
+        }
+        Some(share) => format!(
+            "a run has too few calls: {} needs {:.0}",
+            figure.as_str(),
+            10.0 / (1.0 - share)
+        ),
+        None => "a run has too few calls".into(),
+    }
+}
+
+/// The tools that both called, unless there is only one: then all calls are its.
+fn tools(
+    base: &Report,
+    current: &Report,
+    blocks: &[Vec<Block>; 2],
+    policy: &Policy,
+) -> Vec<ToolChange> {
+    if base.tools.len().max(current.tools.len()) < 2 {
+        return Vec::new();
+    }
+    let [was, is] = blocks.each_ref().map(|blocks| Effects::of(blocks));
+    let enough = blocks.iter().all(|blocks| blocks.len() >= ENOUGH_BLOCKS);
+    let pair = |tool: &ToolStats| {
+        let other = current.tools.iter().find(|other| other.name == tool.name)?;
+        let (a, b) = (figures::part(tool), figures::part(other));
+        let found = compare_parts((&a, &was), (&b, &is), |figure| gate::tolerance(policy, figure));
+        let change = |mut difference: Difference| {
+            difference.interval.take_if(|_| !enough);
+            let mut change = gate::judge(difference, policy);
+            // A share of errors always has an interval; of few calls it is wider than any limit.
+            let wide = change.allowed.zip(change.interval).is_some_and(|(allowed, interval)| {
+                interval.high - interval.low > 2.0 * allowed.max(0.005)
+            });
+            let rare = change.figure == Figure::ErrorRate && change.kept.is_none() && wide;
+            if change.interval.is_none() || rare {
+                change.why = Some("it was called too rarely".into());
+            }
+            change
+        };
+        let figures = found.into_iter().map(change).collect();
+        Some(ToolChange { name: tool.name.clone(), figures })
+    };
+    base.tools.iter().filter_map(pair).collect()
+}

@@ -1,0 +1,168 @@
+//! A comparison on a terminal: the verdict first, then figure by figure.
+
+use std::io;
+
+use anstyle::{AnsiColor, Style};
+
+use super::{Candidate, Comparison, ComparisonVerdict, FigureChange, Method, Target, phrases};
+use crate::{
+    display::visible,
+    report::wrap::{cut, width, wrap},
+};
+
+/// How many columns a line has at most.
+const WIDTH: usize = 80;
+/// Where the text of a labelled line begins.
+const LABEL: usize = 11;
+/// The columns of the table, from the second on.
+const COLUMNS: [usize; 5] = [11, 11, 9, 19, 9];
+/// Tools that are told; `comparison.json` has all.
+const TOOLS: usize = 10;
+
+/// Writes a comparison for people.
+pub fn render(comparison: &Comparison, out: &mut dyn io::Write) -> io::Result<()> {
+    let color = match comparison.verdict {
+        ComparisonVerdict::Pass => AnsiColor::Green,
+        ComparisonVerdict::Undecided => AnsiColor::Yellow,
+        ComparisonVerdict::Invalid | ComparisonVerdict::Regression => AnsiColor::Red,
+    };
+    let paint = Style::new().bold().fg_color(Some(color.into()));
+    labelled(out, paint, comparison.verdict.name(), &comparison.headline())?;
+    target(out, &comparison.base)?;
+    comparison.candidates.iter().try_for_each(|candidate| target(out, &candidate.target))?;
+    if comparison.method == Method::Rounds {
+        side_by_side(out, comparison)?;
+    }
+    comparison.candidates.iter().try_for_each(|candidate| told(out, comparison, candidate))
+}
+
+/// A label and a text that goes on below itself.
+fn labelled(out: &mut dyn io::Write, style: Style, label: &str, text: &str) -> io::Result<()> {
+    for (at, part) in wrap(text, WIDTH - LABEL).into_iter().enumerate() {
+        let label = if at == 0 { cut(label, LABEL - 1) } else { String::new() };
+        let gap = " ".repeat(LABEL - width(&label));
+        let style = if at == 0 { style } else { Style::new() };
+        writeln!(out, "{style}{label}{style:#}{gap}{part}")?;
+    }
+    Ok(())
+}
+
+fn bold() -> Style {
+    Style::new().bold()
+}
+
+fn target(out: &mut dyn io::Write, target: &Target) -> io::Result<()> {
+    let text = format!("{}, {}", visible(&target.server, 200), visible(&target.scenario, 200));
+    labelled(out, bold(), &visible(&target.label, 40), &text)?;
+    let dir = target.runs.first().and_then(|run| run.run_dir.as_deref());
+    match dir.filter(|_| target.runs.len() == 1) {
+        Some(dir) => writeln!(out, "{:LABEL$}{}", "", visible(dir, 300)),
+        None => Ok(()),
+    }
+}
+
+/// Every target's figures: the median of its rounds, the lowest and the highest.
+fn side_by_side(out: &mut dyn io::Write, comparison: &Comparison) -> io::Result<()> {
+    writeln!(out)?;
+    let rounds = comparison.base.runs.len();
+    let title = format!("{:LABEL$}{:<23}{:>12}{:>12}{:>12}", "", "", "median", "lowest", "highest");
+    writeln!(out, "{}{title}{}", bold(), bold().render_reset())?;
+    let Some(first) = comparison.candidates.first() else { return Ok(()) };
+    for figure in &first.figures {
+        let name = phrases::name(figure.figure);
+        let base = (figure.base, figure.base_spread);
+        side(out, name, &comparison.base.label, figure, base)?;
+        for candidate in &comparison.candidates {
+            let same = candidate.figures.iter().find(|other| other.figure == figure.figure);
+            if let Some(other) = same {
+                let values = (other.current, other.current_spread);
+                side(out, "", &candidate.target.label, other, values)?;
+            }
+        }
+    }
+    writeln!(out, "{:LABEL$}of {rounds} rounds, in turns", "")
+}
+
+fn side(
+    out: &mut dyn io::Write,
+    name: &str,
+    label: &str,
+    figure: &FigureChange,
+    (median, spread): (Option<f64>, Option<super::Spread>),
+) -> io::Result<()> {
+    let label = cut(&visible(label, 40), 22);
+    let gap = " ".repeat(23 - width(&label));
+    let cell = |value| phrases::value(figure.figure, value);
+    writeln!(
+        out,
+        "{name:LABEL$}{label}{gap}{:>12}{:>12}{:>12}",
+        cell(median),
+        cell(spread.map(|spread| spread.low)),
+        cell(spread.map(|spread| spread.high))
+    )
+}
+
+fn told(out: &mut dyn io::Write, comparison: &Comparison, candidate: &Candidate) -> io::Result<()> {
+    writeln!(out)?;
+    let (was, is) = match comparison.method {
+        Method::Seconds => ("base".to_owned(), "current".to_owned()),
+        Method::Rounds => (
+            cut(&visible(&comparison.base.label, 40), 10),
+            cut(&visible(&candidate.target.label, 40), 10),
+        ),
+    };
+    if comparison.candidates.len() > 1 {
+        let label = visible(&candidate.target.label, 40);
+        labelled(out, bold(), &label, candidate.verdict.name())?;
+    }
+    let title = cells("", [&was, &is, "change", "95% interval", "allowed"], "verdict");
+    writeln!(out, "{}{title}{}", bold(), bold().render_reset())?;
+    rows(out, &candidate.figures)?;
+    let deadlocks = candidate.deadlocks;
+    let word = if deadlocks.is_regression { "WORSE" } else { "" };
+    let (was, is) = (deadlocks.base.to_string(), deadlocks.current.to_string());
+    writeln!(out, "{}", cells("deadlocks", [&was, &is, "", "", ""], word).trim_end())?;
+    for tool in candidate.tools.iter().take(TOOLS) {
+        writeln!(out, "{}{}{}", bold(), visible(&tool.name, 60), bold().render_reset())?;
+        let shown = tool.figures.iter().filter(|figure| figure.allowed.is_some());
+        rows(out, &shown.cloned().collect::<Vec<_>>())?;
+    }
+    remarks(out, candidate)
+}
+
+fn rows(out: &mut dyn io::Write, figures: &[FigureChange]) -> io::Result<()> {
+    for figure in figures {
+        let (was, is) = (
+            phrases::value(figure.figure, figure.base),
+            phrases::value(figure.figure, figure.current),
+        );
+        let (change, interval) = (phrases::change_of(figure), phrases::interval(figure));
+        let allowed = phrases::allowed(figure);
+        let texts = [&*was, &*is, &*change, &*interval, &*allowed];
+        writeln!(out, "{}", cells(phrases::name(figure.figure), texts, phrases::verdict(figure)))?;
+    }
+    Ok(())
+}
+
+fn cells(name: &str, cells: [&str; 5], verdict: &str) -> String {
+    let mut line = format!("{name:LABEL$}");
+    for (cell, room) in cells.iter().zip(COLUMNS) {
+        line.push_str(&format!("{cell:>room$}"));
+    }
+    format!("{line}  {verdict}")
+}
+
+fn remarks(out: &mut dyn io::Write, candidate: &Candidate) -> io::Result<()> {
+    let left_out = candidate.tools.len().saturating_sub(TOOLS);
+    let more = (left_out > 0).then(|| format!("{left_out} more tools are in comparison.json"));
+    let reasons = candidate.reasons.iter().map(|reason| reason.message.clone());
+    let overall = candidate.figures.iter().filter(|figure| figure.allowed.is_some());
+    let open = overall.filter_map(|figure| {
+        Some(format!("{}: {}", phrases::name(figure.figure), figure.why.as_ref()?))
+    });
+    let notes = candidate.notes.iter().cloned();
+    for remark in reasons.chain(open).chain(notes).chain(more) {
+        labelled(out, bold(), "note", &visible(&remark, 300))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,360 @@
+//! Hand-made runs, compared.
+
+use std::time::{Duration, SystemTime};
+
+use super::*;
+use crate::{
+    config::CompareConfig,
+    histogram::{self, Buckets},
+    outcome::ErrorCategory,
+    report::{
+        LatencyStats, Report, RunInfo, ServerInfo, ToolStats, Verdict, Window, build, summary,
+    },
+    scenario::Scenario,
+    seed::{Dice, Seed},
+    stats::bootstrap::{DifferenceVerdict, Figure},
+    tally::Tally,
+    thresholds::Thresholds,
+};
+
+fn sustained(concurrent: u32) -> Scenario {
+    Scenario::sustained().concurrent(concurrent).duration(Duration::from_secs(20)).into()
+}
+
+fn empty(scenario: Scenario) -> Report {
+    let info = RunInfo {
+        run_id: "01JV0W2T4QH8F3N6Y9ZB5C7D1E".into(),
+        started_at: SystemTime::UNIX_EPOCH + Duration::from_secs(1_778_398_200),
+        duration: Duration::from_secs(20),
+        scenario,
+        thresholds: Thresholds::default(),
+        server_info: ServerInfo {
+            target: "python -m my_mcp".into(),
+            transport: "stdio".into(),
+            ..ServerInfo::default()
+        },
+        trace_path: "".into(),
+        run_dir: None,
+    };
+    let mut report = build(info, &Tally::default());
+    (report.verdict, report.findings) = (Verdict::Pass, Vec::new());
+    report
+}
+
+/// A sum of uniform numbers is as good as normal here.
+fn normal(dice: &mut Dice) -> f64 {
+    (0..12).map(|_| dice.unit()).sum::<f64>() - 6.0
+}
+
+/// What a made-up run is like.
+#[derive(Clone, Copy)]
+struct Made {
+    seed: u64,
+    seconds: u64,
+    /// A second, of each tool.
+    calls: u64,
+    /// Times as long as usual.
+    slow: f64,
+    /// How much the seconds differ.
+    restless: f64,
+    /// Failures a second.
+    errors: u64,
+}
+
+const USUAL: Made = Made { seed: 1, seconds: 20, calls: 100, slow: 1.0, restless: 0.02, errors: 0 };
+
+fn run(made: Made) -> Report {
+    run_of(made, &["echo"])
+}
+
+/// The second tool, if any, is not slower than usual.
+fn run_of(made: Made, tools: &[&str]) -> Report {
+    let mut dice = Seed(made.seed).dice(0);
+    let mut report = empty(sustained(10));
+    let mut all = histogram::new();
+    let mut by_tool = vec![histogram::new(); tools.len()];
+    for second in 0..=made.seconds {
+        let pace = 10.0 * (made.restless * normal(&mut dice)).exp();
+        let mut times = histogram::coarse();
+        // The last second is broken off.
+        let calls = if second == made.seconds { 3 } else { made.calls };
+        for (tool, part) in by_tool.iter_mut().enumerate() {
+            for _ in 0..calls {
+                let slow = if tool == 0 { made.slow } else { 1.0 };
+                let millis = pace * slow * (0.2 * normal(&mut dice)).exp();
+                let time = Duration::from_secs_f64(millis / 1e3);
+                [&mut times, &mut all, part].into_iter().for_each(|to| histogram::record(to, time));
+            }
+        }
+        let called = calls * tools.len() as u64;
+        report.windows.push(Window {
+            from_secs: second,
+            secs: 1,
+            ok: called - made.errors.min(called),
+            errors: made.errors.min(called),
+            response_ns: Buckets::of(&times),
+        });
+    }
+    let sum = |count: fn(&Window) -> u64| report.windows.iter().map(count).sum::<u64>();
+    let (ok, errors) = (sum(|window| window.ok), sum(|window| window.errors));
+    report.throughput.total_requests = ok + errors;
+    report.throughput.successful_requests = ok;
+    report.throughput.requests_per_sec = (ok + errors) as f64 / made.seconds as f64;
+    report.errors.total = errors;
+    report.latency = LatencyStats::from_histogram(all);
+    let tool = |(name, times): (&&str, hdrhistogram::Histogram<u64>)| ToolStats {
+        name: (*name).to_owned(),
+        total_requests: times.len(),
+        successful_requests: times.len() - errors,
+        errors: [(ErrorCategory::ToolError, errors)].into(),
+        latency: LatencyStats::from_histogram(times),
+        first_call: None,
+        steady_p50: None,
+    };
+    report.tools = tools.iter().zip(by_tool).map(tool).collect();
+    report
+}
+
+fn policy() -> Policy {
+    Policy::default()
+}
+
+fn verdict(base: &Report, current: &Report) -> ComparisonVerdict {
+    runs(base, current, &policy()).verdict
+}
+
+fn figure(comparison: &Comparison, figure: Figure) -> &FigureChange {
+    comparison.candidates[0].figures.iter().find(|change| change.figure == figure).unwrap()
+}
+
+#[test]
+fn the_same_server_twice_is_never_worse() {
+    let base = run(USUAL);
+    assert_eq!(verdict(&base, &base), ComparisonVerdict::Pass);
+    for seed in 2..12 {
+        let again = run(Made { seed, ..USUAL });
+        assert_ne!(verdict(&base, &again), ComparisonVerdict::Regression, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_slower_server_is_a_regression_and_a_faster_one_passes() {
+    let (base, slow) = (run(USUAL), run(Made { seed: 2, slow: 1.5, ..USUAL }));
+    let found = runs(&base, &slow, &policy());
+    assert_eq!((found.verdict, found.exit().code()), (ComparisonVerdict::Regression, 1));
+    let p99 = figure(&found, Figure::P99);
+    assert_eq!((p99.verdict, p99.kept), (DifferenceVerdict::Worse, Some(false)));
+    assert!((0.35..0.65).contains(&p99.change.unwrap()), "{p99:?}");
+    assert!(p99.interval.unwrap().low > 0.1, "{p99:?}");
+    assert!((10.0..30.0).contains(&p99.base.unwrap()), "milliseconds: {p99:?}");
+    assert!(found.headline().starts_with("p99 "), "{}", found.headline());
+    let p50 = figure(&found, Figure::P50);
+    assert_eq!((p50.allowed, p50.kept, p50.verdict), (None, None, DifferenceVerdict::Worse));
+    assert_eq!(verdict(&slow, &base), ComparisonVerdict::Pass);
+}
+
+#[test]
+fn noise_is_undecided_and_fails_only_when_asked_to() {
+    let (base, noise) =
+        (run(Made { restless: 0.5, ..USUAL }), run(Made { seed: 2, restless: 0.5, ..USUAL }));
+    let found = runs(&base, &noise, &policy());
+    assert_eq!((found.verdict, found.exit().code()), (ComparisonVerdict::Undecided, 0));
+    let strict = Policy { undecided: Undecided::Fail, ..policy() };
+    assert_eq!(runs(&base, &noise, &strict).exit().code(), 1);
+}
+
+#[test]
+fn too_few_calls_or_seconds_are_undecided_and_say_so() {
+    let few = Made { calls: 5, ..USUAL };
+    let found = runs(&run(few), &run(Made { slow: 3.0, ..few }), &policy());
+    let why = figure(&found, Figure::P99).why.clone().unwrap();
+    assert!(why.contains("p99 needs 1000"), "{why}");
+    assert!(figure(&found, Figure::P99).change.unwrap() > 1.0, "told nevertheless");
+    let short = Made { seconds: 3, ..USUAL };
+    let found = runs(&run(short), &run(short), &policy());
+    assert_eq!(found.verdict, ComparisonVerdict::Undecided);
+    assert!(found.headline().contains("3 whole seconds, and 5 are needed"), "{}", found.headline());
+}
+
+#[test]
+fn more_errors_are_a_regression() {
+    let (base, failing) = (run(USUAL), run(Made { errors: 2, ..USUAL }));
+    let found = runs(&base, &failing, &policy());
+    assert_eq!(found.verdict, ComparisonVerdict::Regression);
+    assert_eq!(figure(&found, Figure::ErrorRate).kept, Some(false));
+    let lenient = Policy { error_rate: Some(0.05), ..policy() };
+    assert_eq!(runs(&base, &failing, &lenient).verdict, ComparisonVerdict::Pass);
+}
+
+#[test]
+fn fewer_calls_a_second_are_a_regression_unless_their_rate_was_asked_for() {
+    let (base, fewer) = (run(USUAL), run(Made { calls: 70, ..USUAL }));
+    assert_eq!(verdict(&base, &fewer), ComparisonVerdict::Regression);
+    let open: Scenario = Scenario::sustained().rate(100.0).into();
+    let policy = CompareConfig::default().policy(&open.kind);
+    let found = runs(&base, &fewer, &policy);
+    assert_eq!(figure(&found, Figure::Throughput).allowed, None);
+    assert_ne!(found.verdict, ComparisonVerdict::Regression);
+}
+
+#[test]
+fn a_new_deadlock_is_a_regression_unless_it_is_allowed() {
+    let base = run(USUAL);
+    let mut stuck = base.clone();
+    stuck.deadlock_count = 1;
+    let found = runs(&base, &stuck, &policy());
+    assert_eq!(found.verdict, ComparisonVerdict::Regression);
+    assert_eq!(found.headline(), "1 new deadlock");
+    assert_eq!(verdict(&stuck, &stuck), ComparisonVerdict::Pass);
+    let allowed = Policy { new_deadlocks: NewDeadlocks::Allow, ..policy() };
+    assert_eq!(runs(&base, &stuck, &allowed).verdict, ComparisonVerdict::Pass);
+}
+
+#[test]
+fn one_tool_alone_may_be_the_regression() {
+    let tools = ["search", "echo"];
+    let made = Made { calls: 200, ..USUAL };
+    let (base, slow) = (run_of(made, &tools), run_of(Made { seed: 2, slow: 1.6, ..made }, &tools));
+    let found = runs(&base, &slow, &policy());
+    assert_eq!(found.verdict, ComparisonVerdict::Regression);
+    let p99 = |name: &str| {
+        let tool = found.candidates[0].tools.iter().find(|tool| tool.name == name).unwrap();
+        tool.figures.iter().find(|change| change.figure == Figure::P99).unwrap().kept
+    };
+    assert_eq!(p99("search"), Some(false));
+    assert_ne!(p99("echo"), Some(false));
+    let rare = Made { calls: 2, ..USUAL };
+    let found = runs(&run_of(rare, &tools), &run_of(rare, &tools), &policy());
+    let whys = found.candidates[0].tools.iter().flat_map(|tool| &tool.figures);
+    assert!(whys.filter(|change| change.allowed.is_some()).all(|change| change.why.is_some()));
+}
+
+/// A base, what differs, and the id of the reason.
+#[test]
+fn what_cannot_be_compared_says_why() {
+    let base = run(USUAL);
+    let with = |change: fn(&mut Report)| {
+        let mut report = base.clone();
+        change(&mut report);
+        report
+    };
+    for (id, other) in [
+        ("scenario", with(|run| run.scenario_kind = Scenario::from(Scenario::spike()).kind)),
+        ("settings", with(|run| run.scenario_kind = sustained(20).kind)),
+        ("tools", with(|run| run.tools[0].name = "other".into())),
+        ("transport", with(|run| run.server_info.transport = "http".into())),
+        ("interrupted", with(|run| run.interrupted = true)),
+        ("client_bound", with(|run| run.validity.client_bound = true)),
+        ("invalid", with(|run| run.verdict = Verdict::Invalid)),
+    ] {
+        let found = runs(&base, &other, &policy());
+        assert_eq!((found.verdict, found.exit().code()), (ComparisonVerdict::Invalid, 2), "{id}");
+        assert_eq!(found.candidates[0].reasons[0].id, id);
+    }
+    let settings = runs(&base, &with(|run| run.scenario_kind = sustained(20).kind), &policy());
+    assert_eq!(settings.headline(), "`concurrent` was 10 and is 20");
+    let longer = with(|run| {
+        let longer = Scenario::sustained().concurrent(10).duration(Duration::from_secs(60));
+        run.scenario_kind = Scenario::from(longer).kind;
+    });
+    let found = runs(&base, &longer, &policy());
+    assert_eq!(found.verdict, ComparisonVerdict::Pass, "a longer run does the same");
+    assert_eq!(found.candidates[0].notes, ["the base lasted 20s, the other 60s"]);
+}
+
+fn target(label: &str, seeds: [u64; 5], slow: f64) -> TargetRuns {
+    // A machine that gets busier from round to round is busy for both.
+    let report =
+        |seed: u64| run(Made { seed, slow: slow * (1.0 + (seed % 10) as f64 * 0.2), ..USUAL });
+    TargetRuns { label: label.into(), reports: seeds.map(report).to_vec() }
+}
+
+#[test]
+fn rounds_in_turns_see_through_a_busy_machine() {
+    let (a, b) = (target("a", [11, 12, 13, 14, 15], 1.0), target("b", [21, 22, 23, 24, 25], 1.4));
+    let same = target("c", [31, 32, 33, 34, 35], 1.0);
+    let found = rounds(&[a, b, same], &policy());
+    let verdicts: Vec<_> = found.candidates.iter().map(|candidate| candidate.verdict).collect();
+    assert_eq!(verdicts[0], ComparisonVerdict::Regression);
+    assert_ne!(verdicts[1], ComparisonVerdict::Regression);
+    let p99 = figure(&found, Figure::P99);
+    let spread = p99.base_spread.unwrap();
+    assert!(spread.low < p99.base.unwrap() && p99.base.unwrap() < spread.high, "{p99:?}");
+    assert_eq!(found.base.runs.len(), 5);
+}
+
+#[test]
+fn too_few_or_bad_rounds_decide_nothing() {
+    let (a, mut b) =
+        (target("a", [11, 12, 13, 14, 15], 1.0), target("b", [21, 22, 23, 24, 25], 3.0));
+    b.reports.truncate(2);
+    let found = rounds(&[a.clone(), b.clone()], &policy());
+    assert_eq!(found.verdict, ComparisonVerdict::Undecided);
+    assert!(found.headline().contains("2 rounds, and 3 are needed"), "{}", found.headline());
+    b.reports.iter_mut().for_each(|report| report.validity.client_bound = true);
+    assert_eq!(rounds(&[a, b], &policy()).verdict, ComparisonVerdict::Invalid);
+    assert_eq!(rounds(&[], &policy()).verdict, ComparisonVerdict::Invalid);
+}
+
+#[test]
+fn the_order_of_targets_rotates() {
+    assert_eq!((0..4).map(|round| order(3, round)[0]).collect::<Vec<_>>(), [0, 1, 2, 0]);
+    assert_eq!(order(2, 1), [1, 0]);
+}
+
+#[test]
+fn what_is_written_reads_back_and_keeps_to_the_schema() {
+    let validator = jsonschema::validator_for(&json::schema()).unwrap();
+    let (base, slow) = (run(USUAL), run(Made { slow: 1.5, ..USUAL }));
+    let several =
+        rounds(&[target("a", [1, 2, 3, 4, 5], 1.0), target("b", [6, 7, 8, 9, 10], 2.0)], &policy());
+    for comparison in [runs(&base, &slow, &policy()), several, rounds(&[], &policy())] {
+        let mut text = Vec::new();
+        json::render(&comparison, &mut text).unwrap();
+        let value = serde_json::from_slice(&text).unwrap();
+        let errors: Vec<String> =
+            validator.iter_errors(&value).map(|error| error.to_string()).collect();
+        assert_eq!(errors, [] as [String; 0]);
+        assert_eq!(serde_json::from_value::<Comparison>(value).unwrap(), comparison);
+    }
+}
+
+fn told(comparison: &Comparison) -> [String; 2] {
+    let (mut terminal, mut page) = (Vec::new(), Vec::new());
+    terminal::render(comparison, &mut terminal).unwrap();
+    markdown::render(comparison, &mut page).unwrap();
+    [terminal, page].map(|text| String::from_utf8(text).unwrap())
+}
+
+#[test]
+fn lines_fit_and_foreign_text_is_tame() {
+    let mut base = run_of(USUAL, &["a\u{1b}[2J|b", "`x`<img src=y>"]);
+    base.server_info.target = "evil\u{202e}|\n# heading".into();
+    let found = runs(&base, &base, &policy());
+    let [terminal, page] = told(&found);
+    for text in [&terminal, &page] {
+        assert!(!text.contains("\u{1b}[2J") && !text.contains('\u{202e}'), "{text}");
+    }
+    assert!(!page.contains("\n# heading") && page.contains("`` `x`<img src=y> ``"), "{page}");
+    let several = rounds(
+        &[target("first", [1, 2, 3, 4, 5], 1.0), target("second", [6, 7, 8, 9, 10], 2.0)],
+        &policy(),
+    );
+    for text in [terminal, told(&several)[0].clone()] {
+        let plain = text.replace("\u{1b}[1m", "").replace("\u{1b}[0m", "");
+        let plain = plain.replace("\u{1b}[31m", "").replace("\u{1b}[32m", "");
+        for line in plain.lines() {
+            assert!(line.chars().count() <= 82, "{line}");
+        }
+    }
+}
+
+#[test]
+fn a_summary_takes_the_comparison_and_the_exit_code() {
+    let (base, slow) = (run(USUAL), run(Made { slow: 1.5, ..USUAL }));
+    let found = runs(&base, &slow, &policy());
+    let mut short = summary::summary(&slow, None);
+    short.compared(&found, found.exit());
+    assert_eq!((short.exit_code, short.passed), (1, true));
+    assert_eq!(short.baseline.unwrap().verdict, ComparisonVerdict::Regression);
+}

@@ -1,0 +1,168 @@
+//! The runs that a directory holds: which there are, and which of them a new one is compared with.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use mcp_loadtest_core::{
+    compare::{Comparison, ComparisonVerdict, json, markdown, why_not},
+    config::Baseline,
+    exit::Exit,
+    report::{Report, summary::Summary},
+};
+
+use crate::{
+    error::RunError,
+    run_dir::{self, file},
+    saved::{SavedError, SavedRun},
+    wall_clock::Identity,
+};
+
+/// A directory of runs.
+#[derive(Debug, Clone)]
+pub struct History {
+    dir: PathBuf,
+}
+
+/// A finished run of a [`History`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct PastRun {
+    /// Its directory.
+    pub dir: PathBuf,
+    /// What came out of it.
+    pub summary: Summary,
+}
+
+impl History {
+    /// The runs in `dir`, which need not exist.
+    pub fn of(dir: impl Into<PathBuf>) -> Self {
+        Self { dir: dir.into() }
+    }
+
+    /// The finished runs, the latest first. What is no run, or has not ended, is left out.
+    pub fn runs(&self) -> Result<Vec<PastRun>, SavedError> {
+        let read = |source| SavedError::Read { path: self.dir.clone(), source };
+        let entries = match fs::read_dir(&self.dir) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(read(error)),
+        };
+        let mut runs = Vec::new();
+        for entry in entries {
+            runs.extend(past_run(entry.map_err(read)?.path()));
+        }
+        // Runs of the same second are told apart by their ULIDs, which also sort by time.
+        let key = |run: &PastRun| (run.summary.started_at.clone(), run.summary.run_id.clone());
+        runs.sort_by_cached_key(|run| std::cmp::Reverse(key(run)));
+        Ok(runs)
+    }
+
+    /// The run that `current` is to be compared with, or nothing when there is none yet.
+    ///
+    /// `last` is the last run of the same server and scenario that passed, did not itself regress,
+    /// and can be compared with this one: a run with other settings is another history.
+    pub fn baseline(
+        &self,
+        which: &Baseline,
+        current: &Report,
+    ) -> Result<Option<Report>, SavedError> {
+        let earlier = |run: &PastRun| run.summary.run_id != current.run_id;
+        match which {
+            Baseline::At(path) => SavedRun::read(path).map(Some),
+            Baseline::Tag(tag) => {
+                let tagged = |run: &PastRun| run.summary.tags.contains(tag);
+                let found = self.runs()?.into_iter().find(|run| earlier(run) && tagged(run));
+                found.map(|run| SavedRun::read(&run.dir)).transpose()
+            }
+            Baseline::Last => {
+                let same = |run: &PastRun| {
+                    run.summary.server == current.server_info.target
+                        && run.summary.scenario == current.scenario_kind.name()
+                };
+                let runs = self.runs()?.into_iter();
+                let fit = runs.filter(|run| earlier(run) && same(run) && run.held());
+                Ok(fit.filter_map(|run| SavedRun::read(&run.dir).ok()).find(|base| {
+                    why_not(base, current).iter().all(|reason| is_of_current(&reason.id, current))
+                }))
+            }
+        }
+    }
+}
+
+/// What is wrong with the current run alone is no reason to look for another base.
+fn is_of_current(reason: &str, current: &Report) -> bool {
+    let own = !current.passed() || current.interrupted || current.validity.client_bound;
+    own && ["interrupted", "client_bound", "invalid", "nothing_measured"].contains(&reason)
+}
+
+impl PastRun {
+    /// Whether it passed, and was no worse than what it was compared with itself.
+    fn held(&self) -> bool {
+        let regressed = |verdict| verdict == ComparisonVerdict::Regression;
+        let worse = self.summary.baseline.as_ref().is_some_and(|base| regressed(base.verdict));
+        self.summary.passed && !worse
+    }
+}
+
+fn past_run(dir: PathBuf) -> Option<PastRun> {
+    let text = fs::read_to_string(dir.join(file::SUMMARY)).ok()?;
+    Some(PastRun { summary: serde_json::from_str(&text).ok()?, dir })
+}
+
+/// Writes `comparison.json` into the directory of a run, and its verdict into `summary.json`.
+pub fn write_comparison(dir: &Path, comparison: &Comparison, exit: Exit) -> Result<(), RunError> {
+    write(dir, comparison)?;
+    let path = dir.join(file::SUMMARY);
+    let failed = |source| RunError::Output { path: path.clone(), source };
+    let text = fs::read_to_string(&path).map_err(failed)?;
+    let mut summary: Summary =
+        serde_json::from_str(&text).map_err(|error| failed(io::Error::other(error)))?;
+    summary.compared(comparison, exit);
+    let text = serde_json::to_string_pretty(&summary)
+        .map_err(|error| RunError::Internal(error.to_string()))?;
+    run_dir::write_whole(dir, file::SUMMARY, text + "\n")
+}
+
+fn write(dir: &Path, comparison: &Comparison) -> Result<(), RunError> {
+    let mut text = Vec::new();
+    json::render(comparison, &mut text)
+        .map_err(|source| RunError::Output { path: dir.join(file::COMPARISON), source })?;
+    run_dir::write_whole(dir, file::COMPARISON, text)
+}
+
+/// The directory of several targets that are tested in turns; each has a directory of runs in it.
+#[derive(Debug, Clone)]
+pub struct RoundsDir {
+    path: PathBuf,
+}
+
+impl RoundsDir {
+    /// Makes `<parent>/<time>-compare-<id>/`.
+    pub fn create(parent: &Path) -> Result<Self, RunError> {
+        let identity = Identity::new();
+        let path = parent.join(run_dir::name(&identity, "-compare"));
+        fs::create_dir_all(&path)
+            .map_err(|source| RunError::Output { path: path.clone(), source })?;
+        Ok(Self { path })
+    }
+
+    /// The directory.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The directory that holds the runs of one target.
+    pub fn of_target(&self, label: &str) -> PathBuf {
+        self.path.join(label)
+    }
+
+    /// Writes `comparison.json` and `report.md`.
+    pub fn write(&self, comparison: &Comparison) -> Result<(), RunError> {
+        write(&self.path, comparison)?;
+        let mut page = Vec::new();
+        markdown::render(comparison, &mut page)
+            .map_err(|source| RunError::Output { path: self.path.clone(), source })?;
+        run_dir::write_whole(&self.path, file::REPORT, page)
+    }
+}
