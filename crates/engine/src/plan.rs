@@ -350,7 +350,9 @@ impl Prepares {
         let (base, source) = &self.prepared[call];
         match source {
             None => base.clone(),
-            Some(source) => Count::new(self.count.seed, 0, (0, 1)).fill(base, source, 0),
+            Some((source, echo)) => {
+                Count::new(self.count.seed, 0, (0, 1)).fill(base, source, *echo, 0)
+            }
         }
     }
 }
