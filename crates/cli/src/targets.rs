@@ -157,7 +157,7 @@ impl TargetArgs {
             compare::json::render(&comparison, &mut text)?;
             env.out(&String::from_utf8_lossy(&text));
         } else {
-            baseline::show(&comparison, env);
+            baseline::show_figures(&comparison, env);
             env.out(&failures(&runs));
             env.out(&format!("\nReport: {}\n", dir.path().join("report.md").display()));
             env.out(&format!("Everything: {}\n", dir.path().display()));

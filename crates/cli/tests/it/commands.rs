@@ -147,6 +147,8 @@ fn every_command_explains_itself() {
         "deadlock-probe",
         "run",
         "report",
+        "compare",
+        "runs",
         "list-scenarios",
         "example-config",
         "schema",

@@ -5,5 +5,6 @@
 
 mod bad_input;
 mod commands;
+mod compare;
 mod harness;
 mod process;
