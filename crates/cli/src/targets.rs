@@ -28,6 +28,9 @@ pub(crate) struct TargetArgs {
     repeat: Option<u32>,
 }
 
+/// The command and the address of a server.
+type Named<'a> = (Option<&'a String>, Option<&'a String>);
+
 /// A server among others.
 pub(crate) struct Target {
     label: String,
@@ -76,10 +79,7 @@ impl TargetArgs {
     }
 
     /// Which command goes with which address.
-    fn pairs<'a>(
-        &self,
-        flags: &'a ServerArgs,
-    ) -> Result<Vec<(Option<&'a String>, Option<&'a String>)>, CliError> {
+    fn pairs<'a>(&self, flags: &'a ServerArgs) -> Result<Vec<Named<'a>>, CliError> {
         let (servers, urls) = (&flags.server, &flags.url);
         let apart = self.labels.len() == servers.len() + urls.len();
         let alone = servers.iter().map(|server| (Some(server), None));

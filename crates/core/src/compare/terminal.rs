@@ -83,6 +83,9 @@ fn target(out: &mut dyn io::Write, target: &Target, base: Option<&Target>) -> io
     }
     let dir = target.runs.first().and_then(|run| run.run_dir.as_deref());
     texts.extend(dir.filter(|_| target.runs.len() == 1).map(|dir| visible(dir, 300)));
+    if texts.is_empty() {
+        texts.push("the same server and scenario".into());
+    }
     let label = visible(&target.label, 40);
     for (at, text) in texts.iter().enumerate() {
         labelled(out, bold(), if at == 0 { &label } else { "" }, text)?;
