@@ -79,14 +79,19 @@ fn exit(report: &Report, comparison: Option<&Comparison>) -> Exit {
     }
 }
 
-/// Prints a comparison for people.
+/// Prints a gate's comparison for people.
 pub(crate) fn show(comparison: &Comparison, env: &mut Env) {
-    let mut text = Vec::new();
-    // Writing to memory cannot fail.
-    let _ = compare::terminal::render(comparison, &mut text);
-    env.out(&String::from_utf8_lossy(&text));
+    show_figures(comparison, env);
     let passes = comparison.policy.undecided == Undecided::Pass;
     if comparison.verdict == ComparisonVerdict::Undecided && passes {
         env.err("warning: undecided, and let through; longer runs or more calls would decide it\n");
     }
+}
+
+/// Prints a comparison that is no gate.
+pub(crate) fn show_figures(comparison: &Comparison, env: &mut Env) {
+    let mut text = Vec::new();
+    // Writing to memory cannot fail.
+    let _ = compare::terminal::render(comparison, &mut text);
+    env.out(&String::from_utf8_lossy(&text));
 }

@@ -28,6 +28,9 @@ pub(crate) struct TargetArgs {
     repeat: Option<u32>,
 }
 
+/// The command and the address of a server.
+type Named<'a> = (Option<&'a String>, Option<&'a String>);
+
 /// A server among others.
 pub(crate) struct Target {
     label: String,
@@ -76,10 +79,7 @@ impl TargetArgs {
     }
 
     /// Which command goes with which address.
-    fn pairs<'a>(
-        &self,
-        flags: &'a ServerArgs,
-    ) -> Result<Vec<(Option<&'a String>, Option<&'a String>)>, CliError> {
+    fn pairs<'a>(&self, flags: &'a ServerArgs) -> Result<Vec<Named<'a>>, CliError> {
         let (servers, urls) = (&flags.server, &flags.url);
         let apart = self.labels.len() == servers.len() + urls.len();
         let alone = servers.iter().map(|server| (Some(server), None));
@@ -157,7 +157,7 @@ impl TargetArgs {
             compare::json::render(&comparison, &mut text)?;
             env.out(&String::from_utf8_lossy(&text));
         } else {
-            baseline::show(&comparison, env);
+            baseline::show_figures(&comparison, env);
             env.out(&failures(&runs));
             env.out(&format!("\nReport: {}\n", dir.path().join("report.md").display()));
             env.out(&format!("Everything: {}\n", dir.path().display()));

@@ -55,7 +55,7 @@ mod wall_clock;
 pub use error::RunError;
 pub use history::{History, PastRun, RoundsDir, write_comparison};
 pub use mcp_loadtest_core::{
-    compare::{Comparison, ComparisonVerdict, Policy},
+    compare::{self, Comparison, ComparisonVerdict, Policy},
     config::{Baseline, Trace},
     exit::Exit,
     mcp::{Era, Revision},

@@ -76,6 +76,8 @@ Algorithm:
   5. Each tool is judged alike, by its own response times; their interval is widened by how much the
      calls of one second resemble each other.
   6. More deadlocks than before are a regression.
+What varies between runs, such as a machine that was busy during all of one, cannot be seen in two
+runs. Where that matters, test both servers in turns: run -s OLD -s NEW.
 
 Tunable knobs: --p50, --p95, --p99, --error-rate, --throughput, --allow-deadlocks, --undecided.
 The same limits are read from [compare] in a configuration, for `run --baseline`.";

@@ -108,7 +108,7 @@ fn no_server_at_all_is_told_how_to_name_one() {
 fn unknown_words_get_the_nearest_known_one() {
     let said = refused(&["run", "-s", "x", "--scenario", "sustaind"]);
     assert!(said.contains("did you mean `sustained`"), "{said}");
-    let said = refused(&["run", "-s", "x", "--scenario", "spike"]);
+    let said = refused(&["run", "-s", "x", "--scenario", "fuzzer"]);
     assert!(said.contains("not built yet"), "{said}");
     let said =
         refused(&["run", "-s", &mock("mock-normal.py"), "--tool", "ecko", "--duration", "1s"]);
@@ -140,6 +140,18 @@ fn bad_values_are_refused_before_anything_starts() {
         &["probe", "-s", "x", "--ca-cert", "y.pem"],
         &["run", "-s", "x", "--iterations", "3"],
         &["probe", "-s", "x", "--header", "nonsense"],
+        &["probe", "-s", "x", "-s", "y"],
+        &["deadlock-probe", "--url", "http://x", "--url", "http://y"],
+        &["run", "-s", "x", "--label", "a"],
+        &["run", "-s", "x", "--repeat", "3"],
+        &["run", "-s", "x", "-s", "y", "--label", "a"],
+        &["run", "-s", "x", "-s", "y", "--label", "a", "--label", "../b"],
+        &["run", "-s", "x", "-s", "y", "--url", "http://z"],
+        &["run", "-s", "x", "-s", "y", "--repeat", "0"],
+        &["run", "-s", "x", "-s", "y", "--baseline", "last"],
+        &["run", "-s", "x", "--tag", "two words"],
+        &["run", "-s", "x", "--baseline", "tag:"],
+        &["compare", "only-one"],
         &["mock", "--listen", "0.0.0.0:0", "--transport", "http"],
         &["mock", "--fault", "gremlins"],
     ] {
@@ -167,4 +179,52 @@ fn a_wrong_configuration_names_file_line_and_key() {
 fn a_directory_that_is_no_run_is_refused() {
     let said = refused(&["report", "."]);
     assert!(said.contains("not a run directory") && said.contains("hint:"), "{said}");
+}
+
+#[test]
+fn runs_that_cannot_be_compared_are_refused_with_a_hint() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("broken.json"), "{\"schema\":").unwrap();
+    std::fs::write(dir.path().join("other.json"), "{\"schema\":\"x\"}").unwrap();
+    for (args, said) in [
+        (["compare", "missing", "."], "missing is not a run directory"),
+        (["compare", ".", "."], "is not a run directory"),
+        (["compare", "broken.json", "."], "the metrics are not JSON"),
+        (["compare", "other.json", "."], "not `mcp-loadtest/metrics/v1`"),
+    ] {
+        let ran = run_in(dir.path(), &args);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{args:?}");
+        assert!(ran.err.contains(said) && ran.err.contains("hint:"), "{}", ran.err);
+    }
+    let said = refused(&["compare", "a", "b", "--p99", "ten"]);
+    assert!(said.contains("not a percentage") && said.contains("`10%`"), "{said}");
+    let said = refused(&["compare", "a", "b", "--undecided", "maybe"]);
+    assert!(said.contains("`pass` or `fail`"), "{said}");
+    let said = refused(&["run", "-s", "x", "--baseline", "missing"]);
+    assert!(said.contains("missing is not a run directory"), "{said}");
+    let said = refused(&["runs", "missing"]);
+    assert!(said.contains("missing is not a directory") && said.contains("hint:"), "{said}");
+    let said = refused(&[
+        "run",
+        "-s",
+        "no-such-command-anywhere",
+        "-s",
+        "x",
+        "--label",
+        "ours",
+        "--label",
+        "theirs",
+    ]);
+    assert!(said.contains("ours: ") && said.contains("no-such-command-anywhere"), "{said}");
+}
+
+#[test]
+fn a_wrong_policy_names_file_line_and_key() {
+    let dir = tempfile::tempdir().unwrap();
+    let text =
+        "[server]\ncommand = \"x\"\n[scenario]\ntype = \"sustained\"\n[compare]\np99 = \"10\"\n";
+    std::fs::write(dir.path().join("bench.toml"), text).unwrap();
+    let ran = run_in(dir.path(), &["run", "--config", "bench.toml"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("bench.toml:6") && ran.err.contains("10%"), "{}", ran.err);
 }

@@ -5,6 +5,7 @@
 
 mod bad_input;
 mod commands;
+mod compare;
 mod harness;
 mod interrupted;
 mod process;

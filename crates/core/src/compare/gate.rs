@@ -1,7 +1,7 @@
 //! From differences to verdicts: what is kept, what is broken, what cannot be told.
 
 use super::{Candidate, ComparisonVerdict, FigureChange, Policy};
-use crate::stats::bootstrap::{Difference, Figure};
+use crate::stats::bootstrap::{Difference, DifferenceVerdict, Figure};
 
 /// What words are chosen by where a figure has no limit of its own.
 const USUAL: f64 = 0.1;
@@ -61,4 +61,16 @@ pub(super) fn verdict(candidate: &Candidate) -> ComparisonVerdict {
         return ComparisonVerdict::Undecided;
     }
     ComparisonVerdict::Pass
+}
+
+/// Which of the two is better, by the figures that are judged.
+pub(super) fn standing(candidate: &Candidate) -> DifferenceVerdict {
+    let mut judged = candidate.figures.iter().filter(|figure| figure.allowed.is_some());
+    let better = |figure: &FigureChange| figure.verdict == DifferenceVerdict::Better;
+    match verdict(candidate) {
+        ComparisonVerdict::Regression => DifferenceVerdict::Worse,
+        ComparisonVerdict::Invalid | ComparisonVerdict::Undecided => DifferenceVerdict::Undecided,
+        ComparisonVerdict::Pass if judged.any(better) => DifferenceVerdict::Better,
+        ComparisonVerdict::Pass => DifferenceVerdict::Same,
+    }
 }

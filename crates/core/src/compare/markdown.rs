@@ -7,8 +7,21 @@ use crate::report::markup::{cell, code, prose};
 
 /// Writes a comparison as Markdown.
 pub fn render(comparison: &Comparison, out: &mut dyn io::Write) -> io::Result<()> {
-    writeln!(out, "# {}\n", comparison.verdict.name())?;
-    writeln!(out, "{}\n", prose(&comparison.headline(), 600))?;
+    match comparison.method {
+        Method::Seconds => {
+            writeln!(out, "# {}\n", comparison.verdict.name())?;
+            writeln!(out, "{}\n", prose(&comparison.headline(), 600))?;
+        }
+        Method::Rounds => {
+            writeln!(out, "# Comparison with {}\n", code(&comparison.base.label, 40))?;
+            for one in &comparison.candidates {
+                let label = code(&one.target.label, 40);
+                let (word, why) = (phrases::standing(one), prose(&phrases::headline(one), 600));
+                writeln!(out, "- {label}: **{word}**, {why}")?;
+            }
+            writeln!(out)?;
+        }
+    }
     writeln!(out, "| | server | scenario | run |\n|---|---|---|---|")?;
     let candidates = comparison.candidates.iter().map(|candidate| &candidate.target);
     for one in std::iter::once(&comparison.base).chain(candidates) {
@@ -65,7 +78,7 @@ fn side_by_side(out: &mut dyn io::Write, comparison: &Comparison) -> io::Result<
 
 fn told(out: &mut dyn io::Write, comparison: &Comparison, candidate: &Candidate) -> io::Result<()> {
     let labels = [&comparison.base.label, &candidate.target.label].map(|label| code(label, 40));
-    writeln!(out, "\n## {} against {}: {}\n", labels[1], labels[0], candidate.verdict.name())?;
+    writeln!(out, "\n## {} against {}\n", labels[1], labels[0])?;
     table(out, &candidate.figures)?;
     let deadlocks = candidate.deadlocks;
     let word = if deadlocks.is_regression { "**WORSE**" } else { "" };

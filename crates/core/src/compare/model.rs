@@ -109,8 +109,11 @@ pub struct RunRef {
 pub struct Candidate {
     /// Which one.
     pub target: Target,
-    /// What follows.
+    /// What follows for a gate.
     pub verdict: ComparisonVerdict,
+    /// Which is better, all in all: worse when anything that is judged is worse by more than is
+    /// allowed, better when something is better and nothing worse.
+    pub standing: DifferenceVerdict,
     /// Calls that were never answered.
     pub deadlocks: Deadlocks,
     /// All calls together.

@@ -100,7 +100,7 @@ pub(super) fn headline(candidate: &Candidate) -> String {
         }
         ComparisonVerdict::Regression => broken(candidate),
         ComparisonVerdict::Undecided => open(candidate),
-        ComparisonVerdict::Pass => vec!["nothing is worse than allowed".into()],
+        ComparisonVerdict::Pass => better(candidate),
     };
     let more = told.len().saturating_sub(FEW);
     let mut text = told.into_iter().take(FEW).collect::<Vec<_>>().join("; ");
@@ -108,6 +108,17 @@ pub(super) fn headline(candidate: &Candidate) -> String {
         text.push_str(&format!("; and {more} more"));
     }
     text
+}
+
+/// Which of two servers is better, in a word.
+pub(super) const fn standing(candidate: &Candidate) -> &'static str {
+    match (candidate.verdict, candidate.standing) {
+        (ComparisonVerdict::Invalid, _) => "INVALID",
+        (_, DifferenceVerdict::Better) => "BETTER",
+        (_, DifferenceVerdict::Worse) => "WORSE",
+        (_, DifferenceVerdict::Same) => "SAME",
+        (_, DifferenceVerdict::Undecided) => "UNDECIDED",
+    }
 }
 
 fn of_tool(tool: Option<&str>, figure: &FigureChange) -> String {
@@ -125,16 +136,24 @@ fn broken(candidate: &Candidate) -> Vec<String> {
     }
     let figures = judged(candidate).filter(|(_, figure)| figure.kept == Some(false));
     told.extend(figures.map(|(tool, figure)| {
-        format!(
-            "{} {} to {} ({}, allowed {})",
-            of_tool(tool, figure),
-            value(figure.figure, figure.base),
-            value(figure.figure, figure.current),
-            change_of(figure),
-            allowed(figure)
-        )
+        format!("{} ({}, allowed {})", moved(tool, figure), change_of(figure), allowed(figure))
     }));
     told
+}
+
+fn better(candidate: &Candidate) -> Vec<String> {
+    let is_better = |figure: &FigureChange| figure.verdict == DifferenceVerdict::Better;
+    let figures = judged(candidate).filter(|(tool, figure)| tool.is_none() && is_better(figure));
+    let told: Vec<String> = figures
+        .map(|(tool, figure)| format!("{} ({})", moved(tool, figure), change_of(figure)))
+        .collect();
+    if told.is_empty() { vec!["nothing is worse than allowed".into()] } else { told }
+}
+
+/// `p99 12.3ms to 45.6ms`
+fn moved(tool: Option<&str>, figure: &FigureChange) -> String {
+    let at = |at| value(figure.figure, at);
+    format!("{} {} to {}", of_tool(tool, figure), at(figure.base), at(figure.current))
 }
 
 fn open(candidate: &Candidate) -> Vec<String> {

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     report::Report,
-    stats::bootstrap::{ENOUGH_ROUNDS, Figure, Tolerance, compare_paired},
+    stats::bootstrap::{DifferenceVerdict, ENOUGH_ROUNDS, Figure, Tolerance, compare_paired},
 };
 
 /// One server and its runs, one a round.
@@ -46,6 +46,7 @@ fn candidate(base: &TargetRuns, other: &TargetRuns, policy: &Policy) -> Candidat
     let mut candidate = Candidate {
         target: figures::target(&other.label, &other.reports),
         verdict: ComparisonVerdict::Pass,
+        standing: DifferenceVerdict::Same,
         deadlocks: deadlocks(count(&base.reports), count(&other.reports), policy),
         figures: changes(&pairs, policy, figures::of_run),
         tools: tools(&pairs, policy),
@@ -53,6 +54,7 @@ fn candidate(base: &TargetRuns, other: &TargetRuns, policy: &Policy) -> Candidat
         notes: notes(&all, &pairs),
     };
     candidate.verdict = gate::verdict(&candidate);
+    candidate.standing = gate::standing(&candidate);
     candidate
 }
 

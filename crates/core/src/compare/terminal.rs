@@ -21,19 +21,39 @@ const TOOLS: usize = 10;
 
 /// Writes a comparison for people.
 pub fn render(comparison: &Comparison, out: &mut dyn io::Write) -> io::Result<()> {
-    let color = match comparison.verdict {
-        ComparisonVerdict::Pass => AnsiColor::Green,
-        ComparisonVerdict::Undecided => AnsiColor::Yellow,
-        ComparisonVerdict::Invalid | ComparisonVerdict::Regression => AnsiColor::Red,
-    };
-    let paint = Style::new().bold().fg_color(Some(color.into()));
-    labelled(out, paint, comparison.verdict.name(), &comparison.headline())?;
-    target(out, &comparison.base)?;
-    comparison.candidates.iter().try_for_each(|candidate| target(out, &candidate.target))?;
+    match comparison.method {
+        Method::Seconds => {
+            let word = comparison.verdict.name();
+            labelled(out, paint(comparison.verdict), word, &visible(&comparison.headline(), 600))?;
+        }
+        Method::Rounds => {
+            comparison.candidates.iter().try_for_each(|one| standing(out, comparison, one))?;
+        }
+    }
+    target(out, &comparison.base, None)?;
+    for candidate in &comparison.candidates {
+        target(out, &candidate.target, Some(&comparison.base))?;
+    }
     if comparison.method == Method::Rounds {
         side_by_side(out, comparison)?;
     }
     comparison.candidates.iter().try_for_each(|candidate| told(out, comparison, candidate))
+}
+
+/// How a server compares with the first.
+fn standing(out: &mut dyn io::Write, comparison: &Comparison, one: &Candidate) -> io::Result<()> {
+    let labels = [&one.target.label, &comparison.base.label].map(|label| visible(label, 40));
+    let text = format!("{} against {}: {}", labels[0], labels[1], phrases::headline(one));
+    labelled(out, paint(one.verdict), phrases::standing(one), &visible(&text, 600))
+}
+
+fn paint(verdict: ComparisonVerdict) -> Style {
+    let color = match verdict {
+        ComparisonVerdict::Pass => AnsiColor::Green,
+        ComparisonVerdict::Undecided => AnsiColor::Yellow,
+        ComparisonVerdict::Invalid | ComparisonVerdict::Regression => AnsiColor::Red,
+    };
+    Style::new().bold().fg_color(Some(color.into()))
 }
 
 /// A label and a text that goes on below itself.
@@ -51,14 +71,26 @@ fn bold() -> Style {
     Style::new().bold()
 }
 
-fn target(out: &mut dyn io::Write, target: &Target) -> io::Result<()> {
-    let text = format!("{}, {}", visible(&target.server, 200), visible(&target.scenario, 200));
-    labelled(out, bold(), &visible(&target.label, 40), &text)?;
-    let dir = target.runs.first().and_then(|run| run.run_dir.as_deref());
-    match dir.filter(|_| target.runs.len() == 1) {
-        Some(dir) => writeln!(out, "{:LABEL$}{}", "", visible(dir, 300)),
-        None => Ok(()),
+/// A target and what it does, unless that was said of the base.
+fn target(out: &mut dyn io::Write, target: &Target, base: Option<&Target>) -> io::Result<()> {
+    let known = base.is_some_and(|base| base.server == target.server);
+    let mut texts = Vec::new();
+    if !known {
+        texts.push(visible(&target.server, 200));
     }
+    if base.is_none_or(|base| base.scenario != target.scenario) {
+        texts.push(visible(&target.scenario, 200));
+    }
+    let dir = target.runs.first().and_then(|run| run.run_dir.as_deref());
+    texts.extend(dir.filter(|_| target.runs.len() == 1).map(|dir| visible(dir, 300)));
+    if texts.is_empty() {
+        texts.push("the same server and scenario".into());
+    }
+    let label = visible(&target.label, 40);
+    for (at, text) in texts.iter().enumerate() {
+        labelled(out, bold(), if at == 0 { &label } else { "" }, text)?;
+    }
+    Ok(())
 }
 
 /// Every target's figures: the median of its rounds, the lowest and the highest.
@@ -111,10 +143,6 @@ fn told(out: &mut dyn io::Write, comparison: &Comparison, candidate: &Candidate)
             cut(&visible(&candidate.target.label, 40), 10),
         ),
     };
-    if comparison.candidates.len() > 1 {
-        let label = visible(&candidate.target.label, 40);
-        labelled(out, bold(), &label, candidate.verdict.name())?;
-    }
     let title = cells("", [&was, &is, "change", "95% interval", "allowed"], "verdict");
     writeln!(out, "{}{title}{}", bold(), bold().render_reset())?;
     rows(out, &candidate.figures)?;
