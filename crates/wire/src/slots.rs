@@ -127,6 +127,8 @@ pub(crate) struct Slots {
     first_id: u64,
     next_id: u64,
     waiting: usize,
+    /// Calls that have ended and whose callers have not looked yet: their slots are still taken.
+    finished: usize,
     abandoned: usize,
     /// Replies taken so far, on any call.
     pub(crate) replies: u64,
@@ -156,6 +158,7 @@ impl Slots {
             first_id,
             next_id: first_id,
             waiting: 0,
+            finished: 0,
             abandoned: 0,
             replies: 0,
         };
@@ -165,7 +168,8 @@ impl Slots {
 
     /// Takes a slot and gives the id of the new call.
     pub(crate) fn open(&mut self, opening: Opening) -> u64 {
-        if (self.waiting + self.abandoned) * 4 >= self.ring.len() * 3 {
+        // Without a free slot the search below would never end.
+        if (self.waiting + self.finished + self.abandoned) * 4 >= self.ring.len() * 3 {
             self.grow();
         }
         while !matches!(self.slot(self.next_id).state, State::Free) {
@@ -273,6 +277,7 @@ impl Slots {
         slot.state = State::Finished(ended);
         let waker = slot.waker.take();
         self.waiting -= 1;
+        self.finished += 1;
         self.replies += 1;
         if let Some(waker) = waker {
             waker.wake();
@@ -288,7 +293,9 @@ impl Slots {
                 return None;
             };
             slot.prepared = None;
-            return Some(Progress::Finished(slot.started, ended));
+            let started = slot.started;
+            self.finished -= 1;
+            return Some(Progress::Finished(started, ended));
         }
         slot.due.take().map(Progress::Due)
     }
@@ -319,6 +326,13 @@ impl Slots {
             slot.waker = None;
             self.waiting -= 1;
             self.abandoned += 1;
+        }
+    }
+
+    /// Frees the slot of a call that has ended and whose caller is gone.
+    pub(crate) fn release(&mut self, id: u64) {
+        if self.slot(id).id == id && matches!(self.slot(id).state, State::Finished(_)) {
+            self.progress(id);
         }
     }
 
@@ -384,10 +398,53 @@ impl Slot {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::session::prepare;
+    use mcp_loadtest_core::mcp::Revision;
 
     /// Thousands of calls wait at once, so what each takes is held down.
     #[test]
     fn a_slot_is_small() {
         assert!(size_of::<Slot>() <= 128, "{}", size_of::<Slot>());
+    }
+
+    fn opening() -> Opening {
+        let day = Duration::from_secs(86_400);
+        let lifecycle = mcp_loadtest_core::mcp::lifecycle(Revision::NEWEST_LEGACY);
+        Opening {
+            prepared: Rc::new(prepare(&lifecycle, "ping", serde_json::json!({}), &[])),
+            phase: Phase::Load,
+            segment: 0,
+            intended: Duration::ZERO,
+            started: Duration::ZERO,
+            deadlines: Deadlines { hang: day, grace: day, timeout: day },
+            keep_body: false,
+        }
+    }
+
+    /// Replies come in batches: while the callers of one have not looked yet, others begin calls. The
+    /// search for a free slot went on for ever.
+    #[test]
+    fn there_is_room_for_new_calls_before_the_callers_of_ended_ones_have_looked() {
+        let mut slots = Slots::new(0);
+        let mut ended = Vec::new();
+        for _ in 0..100 {
+            let ids: Vec<_> = (0..7).map(|_| slots.open(opening())).collect();
+            ids.iter().for_each(|id| slots.finish(*id, Ended::Well(Duration::ZERO)));
+            ended.extend(ids);
+        }
+        assert_eq!((ended.len(), slots.in_flight(), slots.finished), (700, 0, 700));
+        for id in &ended[..350] {
+            assert!(matches!(slots.progress(*id), Some(Progress::Finished(..))));
+        }
+        // Callers that are gone leave nothing behind, and take nothing from others.
+        ended.iter().for_each(|id| slots.release(*id));
+        assert_eq!(slots.finished, 0);
+        let size = slots.ring.len();
+        for _ in 0..10 * size {
+            let id = slots.open(opening());
+            slots.finish(id, Ended::Well(Duration::ZERO));
+            slots.progress(id);
+        }
+        assert_eq!(slots.ring.len(), size, "what is free is used again");
     }
 }

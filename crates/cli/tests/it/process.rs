@@ -148,7 +148,7 @@ pub(crate) fn wait_for_calls(parent: &std::path::Path) {
         if text.contains("\"phase\":\"load\"") {
             return;
         }
-        std::thread::sleep(std::time::Duration::from_millis(10));
+        std::thread::yield_now();
     }
 }
 

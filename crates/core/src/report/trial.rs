@@ -6,10 +6,14 @@ use crate::{
     stats::search::TrialOutcome,
     tally::Segment,
     thresholds::{Measured, Thresholds},
+    units::format_latency,
 };
 
 /// The share of the rate that must be sent for a trial to count.
 const OFFERED: f64 = 0.97;
+
+/// A queue that grew by more than this share of the trial would grow for ever.
+const QUEUE: f64 = 0.05;
 
 /// Judges the calls of a trial at `rate` for `hold`. An error says how it failed, and why.
 pub fn judge_trial(
@@ -28,6 +32,10 @@ pub fn judge_trial(
     let late = sent_by.is_some_and(|took| took.as_secs_f64() > hold.as_secs_f64() / OFFERED);
     if late || counts.issued == 0 {
         return Err((TrialOutcome::Invalid, format!("{rate:.0}/s could not be sent")));
+    }
+    if let Some(behind) = queue(&trial).filter(|behind| *behind > hold.mul_f64(QUEUE)) {
+        let why = format!("calls were still waiting at its end, {} behind", format_latency(behind));
+        return Err((TrialOutcome::Failed, why));
     }
     let times = trial.response();
     let at = |quantile| crate::histogram::quantile(&times, quantile);
@@ -66,5 +74,64 @@ pub fn judge_trial(
                 format!("{} {} (limit {})", violated.metric, violated.actual, violated.expected);
             Err((TrialOutcome::Failed, why))
         }
+    }
+}
+
+/// How long the queue was that built up while calls were due.
+///
+/// Beyond its capacity C, a server that is asked for R calls a second for a time T spreads their ends
+/// over T · R / C, and their response times grow evenly from the first call to the last. One slow call
+/// at the end spreads the ends as well, and two groups of calls spread the response times, but each of
+/// them only on one side of the median.
+fn queue(trial: &Segment) -> Option<Duration> {
+    let due = trial.last_start.saturating_sub(trial.first_start?);
+    let ends = trial.last_end.saturating_sub(trial.first_end?);
+    let times = trial.response();
+    let [low, middle, high] = [0.1, 0.5, 0.9].map(|q| crate::histogram::quantile(&times, q));
+    let growth = (middle? - low?).min(high? - middle?).mul_f64(1.0 / 0.4);
+    Some(ends.saturating_sub(due).min(growth))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        event::{Call, Event, Phase},
+        tally::Tally,
+    };
+
+    /// A hundred calls a second for five seconds, each with its response time in milliseconds.
+    fn trial(took: fn(u64) -> u64) -> Result<(), (TrialOutcome, String)> {
+        let mut tally = Tally::default();
+        for n in 0..500 {
+            let due = Duration::from_millis(n * 10);
+            let call = Call {
+                request_id: n,
+                session: 0,
+                worker: 0,
+                phase: Phase::Load,
+                method: "tools/call".into(),
+                tool: Some("echo".into()),
+                segment: 0,
+                intended: due,
+                started: due,
+            };
+            tally.observe(&Event::Request { call: call.clone(), params: b"{}".as_slice().into() });
+            let at = due + Duration::from_millis(took(n));
+            tally.observe(&Event::Response { call, at, result: b"{}".as_slice().into() });
+        }
+        let limits = Thresholds { error_rate: 0.01, ..Thresholds::default() };
+        judge_trial(&tally.segments, 100.0, Duration::from_secs(5), &limits)
+    }
+
+    #[test]
+    fn a_queue_that_grows_fails_a_trial_and_slow_calls_do_not() {
+        // At 10 % beyond the capacity each call waits 1 ms longer than the one before.
+        let (outcome, why) = trial(|n| 20 + n).unwrap_err();
+        assert_eq!(outcome, TrialOutcome::Failed);
+        assert!(why.starts_with("calls were still waiting"), "{why}");
+        assert_eq!(trial(|_| 20), Ok(()));
+        assert_eq!(trial(|n| if n > 490 { 900 } else { 20 }), Ok(()), "slow at the end");
+        assert_eq!(trial(|n| if n % 3 == 0 { 900 } else { 20 }), Ok(()), "two groups");
     }
 }

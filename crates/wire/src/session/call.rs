@@ -298,8 +298,12 @@ impl WithdrawOnDrop<'_> {
 
 impl Drop for WithdrawOnDrop<'_> {
     fn drop(&mut self) {
-        if !self.done && self.inner.slots.borrow_mut().waiting(self.id).is_some() {
+        if self.done {
+            return;
+        }
+        if self.inner.slots.borrow_mut().waiting(self.id).is_some() {
             self.inner.give_up(self.id, ErrorCategory::Cancelled, "withdrawn by the caller".into());
         }
+        self.inner.slots.borrow_mut().release(self.id);
     }
 }

@@ -49,6 +49,7 @@ pub use era::{EraProbe, find_revision};
 pub use handshake::{Hello, ProtocolStrictness};
 pub use open::{Hold, OpenError, Options, Target};
 pub use prepared::Prepared;
+pub(crate) use prepared::prepare;
 pub use tools::ToolListing;
 
 use crate::{
@@ -194,7 +195,7 @@ impl Session {
 
     /// Prepares a request as the revision wants it.
     pub fn prepare(&self, method: &str, params: Value) -> Rc<Prepared> {
-        Rc::new(prepared::prepare(&self.inner.lifecycle.get(), method, params, &[]))
+        Rc::new(prepare(&self.inner.lifecycle.get(), method, params, &[]))
     }
 
     /// Prepares a tool call; `schema` may mark parameters that HTTP repeats in headers. For arguments
@@ -203,7 +204,7 @@ impl Session {
         use mcp_loadtest_core::mcp::{header, method};
         let marks = header::marked_parameters(schema).unwrap_or_default();
         let params = serde_json::json!({ "name": tool, "arguments": arguments });
-        Rc::new(prepared::prepare(&self.inner.lifecycle.get(), method::TOOLS_CALL, params, &marks))
+        Rc::new(prepare(&self.inner.lifecycle.get(), method::TOOLS_CALL, params, &marks))
     }
 
     /// Ends the session. A server of ours that no other session needs is asked to end, then told,

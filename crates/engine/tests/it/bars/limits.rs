@@ -23,6 +23,16 @@ async fn a_ramp_finds_the_knee_of_a_semaphore() {
     assert_eq!(report.verdict, Verdict::Pass, "{:#?}", report.findings);
 }
 
+/// New callers begin while the replies of the others have arrived but were not yet looked at: such a
+/// ramp went on for ever.
+#[tokio::test]
+async fn a_ramp_of_many_callers_on_a_fast_server_comes_to_its_end() {
+    let scenario = Scenario::ramp().concurrent(1, 200).step_increment(4.0).duration(SECOND * 4);
+    let report = report(Run::new(mock("mock-normal"), scenario.tool("echo"))).await;
+    assert_eq!(report.errors.total, 0, "{:#?}", report.errors);
+    assert_eq!(report.segments.len(), 51);
+}
+
 #[tokio::test]
 async fn a_ramp_of_rates_finds_it_too() {
     let rate = |per_second| Level::Rate(Rate::per_second(per_second));
@@ -40,6 +50,17 @@ async fn a_ramp_within_the_room_of_a_server_has_no_knee() {
     let told = report.finding("breaking_point").expect("it is told");
     assert!(!told.figures.contains_key("knee"), "{told:#?}");
     assert!(report.finding("throughput_collapse").is_none());
+}
+
+/// No latency is limited and no call fails, but a queue that grows is held by nobody.
+#[tokio::test]
+async fn a_search_without_a_limit_on_latency_finds_it_too() {
+    let scenario = Scenario::capacity().rates(100.0, 800.0).hold(SECOND).precision(0.1);
+    let limits = Thresholds { error_rate: 0.01, ..Thresholds::default() };
+    let run = Run::new(mock("mock-semaphore"), scenario.tool("echo")).with_thresholds(limits);
+    let report = report(run).await;
+    println!("{}", report.findings[0].message);
+    assert_within(figure(&report, "capacity", "rate_per_sec"), SLOTS / SERVICE, 0.15, "capacity");
 }
 
 #[tokio::test]
