@@ -46,7 +46,18 @@ fn json_prints_the_summary_alone() {
     let dir = tempfile::tempdir().unwrap();
     let ran = run_in(
         dir.path(),
-        &["run", "-s", &mock("mock-normal.py"), "--duration", "500ms", "--tool", "echo", "--json"],
+        &[
+            "run",
+            "-s",
+            &mock("mock-normal.py"),
+            "--duration",
+            "500ms",
+            "--tool",
+            "echo",
+            "--trace",
+            "full",
+            "--json",
+        ],
     );
     assert_eq!(ran.code, 0, "{}", ran.err);
     let summary: Value = serde_json::from_str(&ran.out).unwrap();

@@ -6,11 +6,13 @@
 mod build;
 mod chart;
 mod figures;
+pub mod hlog;
 pub mod json;
 pub mod markdown;
 mod markup;
 mod meaning;
 pub mod model;
+pub mod openmetrics;
 mod phrases;
 mod segments;
 pub mod summary;
@@ -30,7 +32,7 @@ pub use build::{RunInfo, build};
 pub use meaning::meaning;
 pub use model::{
     ErrorStats, Finding, LatencyStats, ProcessStats, Report, SegmentStats, ServerInfo, Severity,
-    StepStats, ThroughputStats, ToolStats, Validity, Verdict, Window,
+    StepStats, ThroughputStats, ToolStats, TraceStats, Validity, Verdict, Window,
 };
 pub use trial::judge_trial;
 
@@ -55,4 +57,10 @@ pub static RENDERERS: &[RendererEntry] = &[
     RendererEntry { name: "terminal", file: None, renderer: &terminal::Terminal },
     RendererEntry { name: "markdown", file: Some("report.md"), renderer: &markdown::Markdown },
     RendererEntry { name: "json", file: Some("metrics.json"), renderer: &json::Metrics },
+    RendererEntry { name: "hlog", file: Some("latency.hlog"), renderer: &hlog::HistogramLog },
+    RendererEntry {
+        name: "openmetrics",
+        file: Some("metrics.prom"),
+        renderer: &openmetrics::OpenMetrics,
+    },
 ];
