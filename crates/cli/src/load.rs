@@ -70,7 +70,8 @@ impl Load {
         Ok(outcome?)
     }
 
-    fn show(&self, report: &Report, env: &mut Env) {
+    /// Shows the result.
+    pub(crate) fn show(&self, report: &Report, env: &mut Env) {
         if self.show.json {
             show_json(report, report.run_dir.as_deref(), env);
             return;

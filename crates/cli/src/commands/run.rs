@@ -80,12 +80,18 @@ pub(crate) struct OutputArgs {
     /// Where each run makes its directory [default: ./runs].
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output_dir: Option<PathBuf>,
-    /// Forms of the result: markdown, json, terminal. Repeatable [default: all].
+    /// Forms of the result: markdown, json, terminal, hlog, openmetrics. Repeatable [default: the
+    /// first three].
     #[arg(long = "format", value_name = "FORMAT", value_parser = parse_format)]
     pub(crate) formats: Vec<Format>,
-    /// Whether every event is kept: full or off [default: full].
+    /// Which calls trace.jsonl keeps: full, sampled, errors or off [default: sampled].
     #[arg(long, value_name = "HOW", value_parser = parse_trace)]
     pub(crate) trace: Option<Trace>,
+    /// Send metrics and a sample of spans to this OpenTelemetry collector when the run is over, as
+    /// OTLP over HTTP; such as http://127.0.0.1:4318.
+    #[cfg(feature = "otlp")]
+    #[arg(long, value_name = "URL")]
+    pub(crate) otlp: Option<crate::otlp::Endpoint>,
     /// Threads that make the load; by default as many as are useful.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
@@ -99,11 +105,8 @@ fn parse_format(text: &str) -> Result<Format, String> {
 }
 
 fn parse_trace(text: &str) -> Result<Trace, String> {
-    match text {
-        "full" => Ok(Trace::Full),
-        "off" => Ok(Trace::Off),
-        _ => Err("use `full` or `off`".into()),
-    }
+    let known = Trace::ALL.into_iter().find(|trace| trace.as_str() == text);
+    known.ok_or_else(|| format!("use {}", Trace::ALL.map(Trace::as_str).join(", ")))
 }
 
 impl ThresholdArgs {
@@ -195,6 +198,13 @@ pub(crate) fn run(args: &RunArgs, env: &mut Env) -> Result<Exit, CliError> {
         threads: args.output.threads,
         show: args.show,
     };
+    #[cfg(feature = "otlp")]
+    if let Some(endpoint) = &args.output.otlp {
+        let report = load.measure(env)?;
+        load.show(&report, env);
+        crate::otlp::export(&report, endpoint)?;
+        return Ok(mcp_loadtest_core::report::summary::exit(&report));
+    }
     load.execute(env)
 }
 

@@ -6,4 +6,6 @@
 mod bad_input;
 mod commands;
 mod harness;
+#[cfg(feature = "otlp")]
+mod otlp;
 mod process;

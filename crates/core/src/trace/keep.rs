@@ -402,6 +402,12 @@ mod tests {
     }
 
     #[test]
+    fn the_rate_is_the_documented_one() {
+        assert_eq!(CALLS_PER_SECOND, 20_000);
+        assert!(include_str!("../config/example.toml").contains("20,000"));
+    }
+
+    #[test]
     fn sampled_keeps_everything_up_to_the_documented_rate() {
         let (kept, out, untraced) = sampled(CALLS_PER_SECOND, 2);
         assert_eq!(kept, [CALLS_PER_SECOND; 2]);
