@@ -71,6 +71,26 @@ fn json_prints_the_summary_alone() {
 }
 
 #[test]
+fn a_trace_with_holes_is_refused_and_the_run_is_still_told_in_every_form() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = mock("mock-normal.py");
+    let flags = ["--duration", "300ms", "--tool", "echo", "--trace", "errors", "--json"];
+    let forms = ["--format", "hlog", "--format", "openmetrics", "--format", "json"];
+    let ran = run_in(dir.path(), &[["run", "-s", &server].as_slice(), &flags, &forms].concat());
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let summary: Value = serde_json::from_str(&ran.out).unwrap();
+    let run_dir = summary["run_dir"].as_str().unwrap();
+    let refused = run_in(dir.path(), &["report", run_dir, "--from-trace"]);
+    assert_eq!((refused.code, refused.out.as_str()), (2, ""));
+    let told = format!("{} calls were left out", summary["ok"]);
+    assert!(refused.err.contains("has holes") && refused.err.contains(&told), "{}", refused.err);
+    for (form, file) in [("hlog", "latency.hlog"), ("openmetrics", "metrics.prom")] {
+        let again = run_in(dir.path(), &["report", run_dir, "--format", form]);
+        assert_eq!(again.out, std::fs::read_to_string(format!("{run_dir}/{file}")).unwrap());
+    }
+}
+
+#[test]
 fn the_demo_comes_out_as_it_must() {
     let dir = tempfile::tempdir().unwrap();
     let ran = run_in(dir.path(), &["demo", "--duration", "500ms"]);
@@ -183,7 +203,8 @@ fn what_is_printed_for_machines_is_complete() {
     run_in(dir.path(), &["man", "--dir", "man"]);
     assert!(dir.path().join("man/mcp-loadtest-deadlock-probe.1").is_file());
     let list: Value = serde_json::from_str(&run(&["list-scenarios", "--json"]).out).unwrap();
-    assert_eq!(list.as_array().unwrap().len(), 3);
+    let all = mcp_loadtest_core::scenario::ScenarioName::ALL;
+    assert_eq!(list.as_array().unwrap().len(), all.len());
 }
 
 #[test]
