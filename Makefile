@@ -19,10 +19,11 @@ else
 	$(CARGO) build --workspace --all-targets
 	$(CARGO) test --workspace --no-fail-fast
 endif
+	$(CARGO) test -p mcp-loadtest-cli --features otlp otlp
 
 lint:
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	$(CARGO) clippy --workspace --all-targets --all-features -- -D warnings
 
 # The real servers, clients and suites that tests run against.
 env:

@@ -15,8 +15,12 @@ use crate::{
 };
 
 /// Carries a run out, shows it, and compares it with its baseline where it has one.
-pub(crate) fn execute(load: &Load, env: &mut Env) -> Result<Exit, CliError> {
-    let Some(baseline) = &load.config.compare.baseline else { return load.execute(env) };
+pub(crate) fn execute(load: &Load, env: &mut Env) -> Result<(Exit, Report), CliError> {
+    let Some(baseline) = &load.config.compare.baseline else {
+        let report = load.measure(env)?;
+        load.show(&report, env);
+        return Ok((summary::exit(&report), report));
+    };
     let baseline = match baseline {
         Baseline::At(path) => Baseline::At(env.path(path)),
         other => other.clone(),
@@ -44,7 +48,7 @@ pub(crate) fn execute(load: &Load, env: &mut Env) -> Result<Exit, CliError> {
         env.out("\n");
         show(comparison, env);
     }
-    Ok(exit)
+    Ok((exit, report))
 }
 
 fn compare(

@@ -11,6 +11,8 @@ mod error;
 mod interrupt;
 mod limits;
 mod load;
+#[cfg(feature = "otlp")]
+mod otlp;
 mod progress;
 mod scenario_args;
 mod server_args;

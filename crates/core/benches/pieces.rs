@@ -4,6 +4,7 @@
 use std::{borrow::Cow, hint::black_box, time::Duration};
 
 use mcp_loadtest_core::{
+    config::Trace,
     event::{Call, Event, Phase},
     histogram,
     jsonrpc::{Template, read},
@@ -28,6 +29,8 @@ pub(crate) const PIECES: &[Piece] = &[
     Piece { name: "write a request", prepare: writing },
     Piece { name: "fold a request and its reply", prepare: folding },
     Piece { name: "trace a request and its reply", prepare: tracing },
+    Piece { name: "trace a call through its keeper", prepare: || keeping(Trace::Full) },
+    Piece { name: "trace a call that is left out", prepare: || keeping(Trace::Errors) },
     Piece { name: "merge two histograms", prepare: merging },
 ];
 
@@ -76,6 +79,16 @@ fn tracing() -> Box<dyn FnMut()> {
     Box::new(move || {
         out.clear();
         events.next(|event| trace::append(event, &mut out));
+        black_box(&out);
+    })
+}
+
+fn keeping(mode: Trace) -> Box<dyn FnMut()> {
+    let (mut out, mut events) = (Vec::with_capacity(4096), Events::default());
+    let mut keeper = trace::Keeper::new(mode, 0);
+    Box::new(move || {
+        out.clear();
+        events.next(|event| keeper.append(event, &mut out));
         black_box(&out);
     })
 }

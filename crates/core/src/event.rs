@@ -247,6 +247,8 @@ pub mod note {
     pub const CAPACITY: &str = "capacity";
     /// A scenario cannot go on.
     pub const ABORTED: &str = "aborted";
+    /// How much a thread has left out of the trace so far.
+    pub const TRACE_SKIPPED: &str = "trace_skipped";
     /// How many notifications a session took, told at its end.
     pub const NOTIFICATIONS: &str = "notifications";
     /// How many requests of the server a session answered, told at its end.

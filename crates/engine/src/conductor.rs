@@ -204,6 +204,7 @@ pub(crate) fn run_info(
         scenario: blueprint.scenario.clone(),
         thresholds: blueprint.thresholds.clone(),
         server_info: conducted.server_info.clone(),
+        trace: blueprint.trace_mode,
         trace_path,
         run_dir,
     }

@@ -8,6 +8,7 @@ use std::{
 };
 
 use mcp_loadtest_core::{
+    config::Trace,
     event::{Event, Phase, note},
     mcp::Revision,
     scenario::Scenario,
@@ -69,6 +70,7 @@ pub(crate) struct Blueprint {
     /// Ends the load early without making the run an interrupted one.
     pub(crate) enough: Stop,
     pub(crate) trace: Option<TraceSender>,
+    pub(crate) trace_mode: Trace,
     pub(crate) progress: Arc<Progress>,
     pub(crate) pids: Pids,
     pub(crate) stderr_log: Option<PathBuf>,
@@ -95,7 +97,7 @@ pub(crate) struct Context {
 
 impl Context {
     pub(crate) fn new(blueprint: Blueprint, revision: Revision, worker: u16) -> Self {
-        let recorder = Rc::new(Recorder::new(&blueprint));
+        let recorder = Rc::new(Recorder::new(&blueprint, worker));
         let count = Count::new(blueprint.scenario.seed, worker, (0, 1));
         Self { blueprint, revision, worker, recorder, watch: Watch::default(), count }
     }

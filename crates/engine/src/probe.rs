@@ -196,7 +196,7 @@ impl Probe {
     async fn execute_here(self) -> Result<ProbeReport, RunError> {
         let tee = if self.tee_stderr { TeeStderr::On } else { TeeStderr::Off };
         let target = target(&self.server, tee, Logs::default())?;
-        let recorder = Rc::new(Recorder::writing(None, Default::default()));
+        let recorder = Rc::new(Recorder::writing(None, 0, Default::default()));
         let options = Options {
             startup_timeout: self.server.startup_timeout,
             message_limit: usize::try_from(self.server.max_message.0).unwrap_or(usize::MAX),
@@ -289,6 +289,7 @@ impl Probe {
             scenario: Scenario::sustained().into(),
             thresholds: Thresholds::default(),
             server_info: Default::default(),
+            trace: Default::default(),
             trace_path: Default::default(),
             run_dir: None,
         };

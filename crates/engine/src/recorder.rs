@@ -13,11 +13,14 @@ use std::{
 use mcp_loadtest_core::{
     event::Event,
     tally::{Segment, Tally},
-    trace,
+    trace::{Keeper, Untraced},
 };
 use mcp_loadtest_wire::sink::Sink;
 
-use crate::{context::Blueprint, trace_writer::TraceSender};
+use crate::{
+    context::Blueprint,
+    trace_writer::{Patience, TraceSender},
+};
 
 /// A buffer of this size goes to the writer.
 const BUFFER: usize = 64 << 10;
@@ -51,8 +54,15 @@ struct Told {
 
 struct Inside {
     tally: Tally,
-    trace: Option<(TraceSender, Vec<u8>)>,
+    trace: Option<Tracing>,
     told: Told,
+}
+
+/// The part of the trace that one thread writes.
+struct Tracing {
+    sender: TraceSender,
+    keeper: Keeper,
+    buffer: Vec<u8>,
 }
 
 /// The sink of one thread.
@@ -64,17 +74,25 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    pub(crate) fn new(blueprint: &Blueprint) -> Self {
+    pub(crate) fn new(blueprint: &Blueprint, worker: u16) -> Self {
         let limits = blueprint.thresholds.latencies().map(|(_, _, limit)| limit);
         Self {
             limits: blueprint.scenario.abort_on_fail.then_some(limits),
-            ..Self::writing(blueprint.trace.clone(), blueprint.progress.clone())
+            ..Self::writing(blueprint.trace.clone(), worker, blueprint.progress.clone())
         }
     }
 
     /// The same for whoever has no run: no limits are watched.
-    pub(crate) fn writing(trace: Option<TraceSender>, progress: Arc<Progress>) -> Self {
-        let trace = trace.map(|sender| (sender, Vec::with_capacity(BUFFER + 4096)));
+    pub(crate) fn writing(
+        trace: Option<TraceSender>,
+        worker: u16,
+        progress: Arc<Progress>,
+    ) -> Self {
+        let trace = trace.map(|sender| Tracing {
+            keeper: Keeper::new(sender.mode(), worker),
+            buffer: empty_buffer(),
+            sender,
+        });
         let inside = Inside { tally: Tally::default(), trace, told: Told::default() };
         Self { inside: RefCell::new(inside), progress, limits: None }
     }
@@ -89,7 +107,9 @@ impl Recorder {
     /// Sends what has gathered on its way and tells how far the run is.
     pub(crate) fn flush(&self) {
         let mut inside = self.inside.borrow_mut();
-        inside.flush_trace();
+        if let Some(tracing) = &mut inside.trace {
+            tracing.flush();
+        }
         let counts = inside.tally.counts();
         let now = Told {
             issued: counts.issued,
@@ -122,20 +142,40 @@ impl Recorder {
     pub(crate) fn finish(&self) -> Tally {
         self.flush();
         let mut inside = self.inside.borrow_mut();
-        inside.trace = None;
-        std::mem::take(&mut inside.tally)
+        let mut tally = std::mem::take(&mut inside.tally);
+        if let Some(tracing) = inside.trace.take() {
+            tally.untraced = tracing.finish();
+        }
+        tally
     }
 }
 
-impl Inside {
-    fn flush_trace(&mut self) {
-        if let Some((sender, buffer)) = &mut self.trace
-            && !buffer.is_empty()
-        {
-            let full = std::mem::replace(buffer, Vec::with_capacity(BUFFER + 4096));
-            // The writer outlives its senders; if it has panicked, `finish` of the writer says so.
-            let _ = sender.send(full);
+fn empty_buffer() -> Vec<u8> {
+    Vec::with_capacity(BUFFER + 4096)
+}
+
+impl Tracing {
+    fn flush(&mut self) {
+        self.keeper.append_note(&mut self.buffer);
+        if self.buffer.is_empty() {
+            return;
         }
+        let full = std::mem::take(&mut self.buffer);
+        match self.sender.send(full, self.sender.patience()) {
+            Ok(()) => self.buffer = empty_buffer(),
+            Err(mut refused) => {
+                self.keeper.lose(&refused);
+                refused.clear();
+                self.buffer = refused;
+            }
+        }
+    }
+
+    /// The load is over, so the last lines are worth a wait.
+    fn finish(mut self) -> Untraced {
+        let untraced = self.keeper.finish(&mut self.buffer);
+        let _ = self.sender.send(self.buffer, Patience::Wait);
+        untraced
     }
 }
 
@@ -143,11 +183,61 @@ impl Sink for Recorder {
     fn emit(&self, event: &Event<'_>) {
         let mut inside = self.inside.borrow_mut();
         inside.tally.observe(event);
-        if let Some((_, buffer)) = &mut inside.trace {
-            trace::append(event, buffer);
-            if buffer.len() >= BUFFER {
-                inside.flush_trace();
+        if let Some(tracing) = &mut inside.trace {
+            tracing.keeper.append(event, &mut tracing.buffer);
+            if tracing.buffer.len() >= BUFFER {
+                tracing.flush();
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace_writer::TraceWriter;
+    use mcp_loadtest_core::{
+        config::Trace,
+        event::{Call, Phase},
+        trace::{keep::CALLS_PER_SECOND, read_line},
+    };
+
+    /// Twice as many calls as a second may bring, all of them in one second.
+    #[test]
+    fn a_fast_load_is_sampled_and_still_counted_to_the_last_call() {
+        let dir = tempfile::TempDir::new().unwrap();
+        let path = dir.path().join("trace.jsonl");
+        let writer = TraceWriter::start(&path, Trace::Sampled).unwrap();
+        let recorder = Recorder::writing(Some(writer.sender()), 0, Default::default());
+        let calls = 2 * CALLS_PER_SECOND;
+        for id in 0..calls {
+            let started = Duration::from_micros(id * 10);
+            let call = Call {
+                request_id: id,
+                session: 0,
+                worker: 0,
+                phase: Phase::Load,
+                method: "tools/call".into(),
+                tool: Some("echo".into()),
+                segment: 0,
+                intended: started,
+                started,
+            };
+            let params = b"{}".as_slice().into();
+            recorder.emit(&Event::Request { call: call.clone(), params });
+            let at = started + Duration::from_micros(7);
+            recorder.emit(&Event::Response { call, at, result: b"{}".as_slice().into() });
+        }
+        let tally = recorder.finish();
+        writer.finish().unwrap();
+        assert_eq!((tally.counts().ok, tally.counts().closes()), (calls, true));
+        let text = std::fs::read_to_string(&path).unwrap();
+        let untraced = tally.untraced;
+        // Nothing was too slow for lines that fit into the queue of the writer.
+        assert_eq!(untraced.lost_lines, 0);
+        assert!(untraced.calls > calls / 3 && untraced.lines == 2 * untraced.calls, "{untraced:?}");
+        let lines = text.lines().count() as u64;
+        assert_eq!(lines, 2 * calls - untraced.lines + untraced.notes);
+        assert!(text.lines().all(|line| read_line(line).is_ok()));
     }
 }

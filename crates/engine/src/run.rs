@@ -78,7 +78,7 @@ impl Run {
         self
     }
 
-    /// Sets whether every event is kept in `trace.jsonl`.
+    /// Sets which calls are kept in `trace.jsonl`.
     #[must_use]
     pub fn with_trace(mut self, trace: Trace) -> Self {
         self.output.trace = trace;
@@ -151,10 +151,10 @@ impl Run {
         let trace_path = dir
             .as_ref()
             .map(|dir| dir.file(file::TRACE))
-            .filter(|_| self.output.trace == Trace::Full);
+            .filter(|_| self.output.trace != Trace::Off);
         let writer = match &trace_path {
             Some(path) => {
-                let started = TraceWriter::start(path);
+                let started = TraceWriter::start(path, self.output.trace);
                 Some(started.map_err(|source| RunError::Output { path: path.clone(), source })?)
             }
             None => None,
@@ -216,6 +216,7 @@ impl Run {
             stop: self.stop.clone(),
             enough: Stop::new(),
             trace: writer.map(TraceWriter::sender),
+            trace_mode: self.output.trace,
             progress: self.progress.clone(),
             pids: Pids::default(),
             stderr_log: logs.stderr,

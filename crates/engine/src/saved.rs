@@ -15,7 +15,7 @@ use mcp_loadtest_core::{
     outcome::ErrorCategory,
     report::{self, Report, RunInfo, ServerInfo, json},
     tally::Tally,
-    trace::{self, TraceError},
+    trace::{self, TraceError, keep::Skipped},
 };
 use serde::Deserialize;
 use thiserror::Error;
@@ -53,6 +53,16 @@ pub enum SavedError {
     /// The configuration is not what it should be.
     #[error("{0}")]
     Config(#[from] ConfigError),
+    /// The trace does not have every call.
+    #[error("{path} has holes: {told}; its numbers cannot be computed again")]
+    Holes {
+        /// Which file.
+        path: PathBuf,
+        /// What is missing.
+        told: String,
+        /// Whether the numbers of the run are in `metrics.json`.
+        has_metrics: bool,
+    },
     /// A line of the trace cannot be read.
     #[error("{path}:{line}: {source}")]
     Trace {
@@ -73,6 +83,8 @@ impl Hint for SavedError {
             Self::Metrics { .. } => {
                 Some("point to a run directory, or to a complete `metrics.json` of this version".into())
             }
+            Self::Holes { has_metrics: true, .. } => Some("leave `--from-trace` out: `metrics.json` has the numbers of the run; only `--trace full` always keeps every call".into()),
+            Self::Holes { has_metrics: false, .. } => Some("run again with `--trace full`, which keeps every call; failures, hangs and notes are in the trace all the same".into()),
             _ => None,
         }
     }
@@ -123,7 +135,11 @@ impl SavedRun {
     /// Every number again, from the trace.
     pub fn report_from_trace(&self) -> Result<Report, SavedError> {
         let config = self.config()?;
-        let Replay { tally, started, server_info, last } = self.replay()?;
+        let Replay { tally, started, server_info, last, holes } = self.replay()?;
+        if let Some(told) = holes {
+            let has_metrics = self.dir.join(file::METRICS).is_file();
+            return Err(SavedError::Holes { path: self.dir.join(file::TRACE), told, has_metrics });
+        }
         let info = RunInfo {
             run_id: started.run_id,
             started_at: started.started_at,
@@ -131,6 +147,7 @@ impl SavedRun {
             scenario: config.to_scenario()?,
             thresholds: config.thresholds,
             server_info,
+            trace: config.output.trace,
             trace_path: self.dir.join(file::TRACE),
             run_dir: Some(self.dir.clone()),
         };
@@ -194,6 +211,7 @@ struct Replay {
     started: Started,
     server_info: ServerInfo,
     last: Duration,
+    holes: Option<String>,
 }
 
 /// The same fold as in the live run: a tally a worker, merged in their order.
@@ -203,6 +221,8 @@ struct Fold {
     started: Started,
     server_info: ServerInfo,
     finished: Option<Duration>,
+    /// What each thread left out of the trace, as it said last.
+    skipped: BTreeMap<u16, Skipped>,
 }
 
 impl Fold {
@@ -229,11 +249,30 @@ impl Fold {
             RUN_STARTED => self.started = serde_json::from_str(detail).unwrap_or_default(),
             SERVER_INFO => self.server_info = serde_json::from_str(detail).unwrap_or_default(),
             RUN_FINISHED => self.finished = Some(at),
+            note::TRACE_SKIPPED => {
+                if let Ok(skipped) = serde_json::from_str::<Skipped>(detail) {
+                    self.skipped.insert(skipped.worker, skipped);
+                }
+            }
             _ => {}
         }
     }
 
+    /// What is missing, in words. A thread that began to leave calls out has holes, even if it was
+    /// killed before it could say how many.
+    fn holes(&self) -> Option<String> {
+        let sum = |part: fn(&Skipped) -> u64| self.skipped.values().map(part).sum::<u64>();
+        let (calls, lines) = (sum(|skipped| skipped.calls), sum(|skipped| skipped.lines));
+        let lost = sum(|skipped| skipped.lost_lines);
+        let whole = self.skipped.is_empty() || (self.finished.is_some() && lines + lost == 0);
+        (!whole).then(|| match lost {
+            0 => format!("{calls} calls were left out"),
+            _ => format!("{calls} calls were left out and {lost} lines lost to a slow disk"),
+        })
+    }
+
     fn finish(self) -> Replay {
+        let holes = self.holes();
         let mut tally = Tally::default();
         for (_, mut worker) in self.workers {
             if self.finished.is_none() {
@@ -249,7 +288,7 @@ impl Fold {
                 &Event::note(last, note::INTERRUPTED, "the trace ends before the run did"),
             );
         }
-        Replay { tally, started: self.started, server_info: self.server_info, last }
+        Replay { tally, started: self.started, server_info: self.server_info, last, holes }
     }
 }
 

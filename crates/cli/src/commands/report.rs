@@ -26,7 +26,7 @@ pub(crate) struct ReportArgs {
     /// Compute every number again from trace.jsonl, instead of reading metrics.json.
     #[arg(long)]
     from_trace: bool,
-    /// How to tell it: terminal, markdown or json.
+    /// How to tell it: terminal, markdown, json, hlog or openmetrics.
     #[arg(long, value_name = "FORMAT", default_value = "terminal", value_parser = RENDERERS.iter().map(|entry| entry.name).collect::<Vec<_>>())]
     format: String,
     /// Print the summary as one JSON document.
@@ -41,7 +41,8 @@ const EXPLANATION: &str = "\
 Algorithm:
   1. Read metrics.json of the run directory; it holds the whole report, histograms included.
   2. With --from-trace, or when the run was cut short and left no metrics.json, read trace.jsonl
-     instead, fold every event as the live run did, and judge again by config.toml.
+     instead, fold every event as the live run did, and judge again by config.toml. A trace that
+     does not have every call is refused: its numbers would be wrong.
   3. Print the result in the form that was asked for, and exit as the run itself would have.";
 
 /// Runs `report`.

@@ -91,10 +91,11 @@ pub(crate) struct OutputArgs {
     /// Where each run makes its directory [default: ./runs].
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output_dir: Option<PathBuf>,
-    /// Forms of the result: markdown, json, terminal. Repeatable [default: all].
+    /// Forms of the result: markdown, json, terminal, hlog, openmetrics. Repeatable [default: the
+    /// first three].
     #[arg(long = "format", value_name = "FORMAT", value_parser = parse_format)]
     pub(crate) formats: Vec<Format>,
-    /// Whether every event is kept: full or off [default: full].
+    /// Which calls trace.jsonl keeps: full, sampled, errors or off [default: sampled].
     #[arg(long, value_name = "HOW", value_parser = parse_trace)]
     pub(crate) trace: Option<Trace>,
     /// A name under which the run is found again, for --baseline tag:NAME. Repeatable.
@@ -104,6 +105,11 @@ pub(crate) struct OutputArgs {
     /// server and scenario that passed), tag:NAME, or a run directory. Limits are in [compare].
     #[arg(long, value_name = "RUN")]
     pub(crate) baseline: Option<Baseline>,
+    /// Send metrics and a sample of spans to this OpenTelemetry collector when the run is over, as
+    /// OTLP over HTTP; such as http://127.0.0.1:4318.
+    #[cfg(feature = "otlp")]
+    #[arg(long, value_name = "URL")]
+    pub(crate) otlp: Option<crate::otlp::Endpoint>,
     /// Threads that make the load; by default as many as are useful.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
@@ -117,11 +123,8 @@ fn parse_format(text: &str) -> Result<Format, String> {
 }
 
 fn parse_trace(text: &str) -> Result<Trace, String> {
-    match text {
-        "full" => Ok(Trace::Full),
-        "off" => Ok(Trace::Off),
-        _ => Err("use `full` or `off`".into()),
-    }
+    let known = Trace::ALL.into_iter().find(|trace| trace.as_str() == text);
+    known.ok_or_else(|| format!("use {}", Trace::ALL.map(Trace::as_str).join(", ")))
 }
 
 impl ThresholdArgs {
@@ -207,7 +210,19 @@ pub(crate) fn run(args: &RunArgs, env: &mut Env) -> Result<Exit, CliError> {
         loads.push(load(args, target, told, env).map_err(|error| target.blame(error))?);
     }
     match loads.as_slice() {
-        [only] => baseline::execute(only, env),
+        [only] => {
+            let (exit, _report) = baseline::execute(only, env)?;
+            #[cfg(feature = "otlp")]
+            if let Some(endpoint) = &args.output.otlp {
+                crate::otlp::export(&_report, endpoint)?;
+            }
+            Ok(exit)
+        }
+        #[cfg(feature = "otlp")]
+        _ if args.output.otlp.is_some() => Err(CliError::usage(
+            "--otlp is for a run of one server",
+            "run each server by itself, or leave --otlp out",
+        )),
         _ => args.targets.execute(&targets, loads, env),
     }
 }

@@ -46,7 +46,18 @@ fn json_prints_the_summary_alone() {
     let dir = tempfile::tempdir().unwrap();
     let ran = run_in(
         dir.path(),
-        &["run", "-s", &mock("mock-normal.py"), "--duration", "500ms", "--tool", "echo", "--json"],
+        &[
+            "run",
+            "-s",
+            &mock("mock-normal.py"),
+            "--duration",
+            "500ms",
+            "--tool",
+            "echo",
+            "--trace",
+            "full",
+            "--json",
+        ],
     );
     assert_eq!(ran.code, 0, "{}", ran.err);
     let summary: Value = serde_json::from_str(&ran.out).unwrap();
@@ -57,6 +68,26 @@ fn json_prints_the_summary_alone() {
     assert_eq!(serde_json::from_str::<Value>(&again.out).unwrap(), summary);
     let page = run_in(dir.path(), &["report", run_dir, "--format", "markdown"]);
     assert_eq!(page.out, std::fs::read_to_string(format!("{run_dir}/report.md")).unwrap());
+}
+
+#[test]
+fn a_trace_with_holes_is_refused_and_the_run_is_still_told_in_every_form() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = mock("mock-normal.py");
+    let flags = ["--duration", "300ms", "--tool", "echo", "--trace", "errors", "--json"];
+    let forms = ["--format", "hlog", "--format", "openmetrics", "--format", "json"];
+    let ran = run_in(dir.path(), &[["run", "-s", &server].as_slice(), &flags, &forms].concat());
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let summary: Value = serde_json::from_str(&ran.out).unwrap();
+    let run_dir = summary["run_dir"].as_str().unwrap();
+    let refused = run_in(dir.path(), &["report", run_dir, "--from-trace"]);
+    assert_eq!((refused.code, refused.out.as_str()), (2, ""));
+    let told = format!("{} calls were left out", summary["ok"]);
+    assert!(refused.err.contains("has holes") && refused.err.contains(&told), "{}", refused.err);
+    for (form, file) in [("hlog", "latency.hlog"), ("openmetrics", "metrics.prom")] {
+        let again = run_in(dir.path(), &["report", run_dir, "--format", form]);
+        assert_eq!(again.out, std::fs::read_to_string(format!("{run_dir}/{file}")).unwrap());
+    }
 }
 
 #[test]

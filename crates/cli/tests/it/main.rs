@@ -8,4 +8,6 @@ mod commands;
 mod compare;
 mod harness;
 mod interrupted;
+#[cfg(feature = "otlp")]
+mod otlp;
 mod process;

@@ -19,6 +19,7 @@ pub(super) fn info(scenario: impl Into<Scenario>) -> RunInfo {
         scenario: scenario.into(),
         thresholds: Thresholds::default(),
         server_info: ServerInfo::default(),
+        trace: Default::default(),
         trace_path: "trace.jsonl".into(),
         run_dir: None,
     }

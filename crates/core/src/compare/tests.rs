@@ -34,6 +34,7 @@ fn empty(scenario: Scenario) -> Report {
             ..ServerInfo::default()
         },
         trace_path: "".into(),
+        trace: Default::default(),
         run_dir: None,
     };
     let mut report = build(info, &Tally::default());
@@ -110,6 +111,7 @@ fn run_of(made: Made, tools: &[&str]) -> Report {
         latency: LatencyStats::from_histogram(times),
         first_call: None,
         steady_p50: None,
+        windows: Vec::new(),
     };
     report.tools = tools.iter().zip(by_tool).map(tool).collect();
     report

@@ -14,9 +14,9 @@ use crate::display::visible;
 pub struct OutputConfig {
     /// The directory in which each run makes its own directory. Default: `./runs`.
     pub report_dir: PathBuf,
-    /// The forms in which the result is told. Default: all of them.
+    /// The forms in which the result is told. Default: markdown, json and terminal.
     pub formats: Vec<Format>,
-    /// How much of each call is kept in `trace.jsonl`. Default: `full`.
+    /// Which calls are kept in `trace.jsonl`. Default: `sampled`.
     pub trace: Trace,
     /// Names under which the run is found again, such as `v1.2` for `--baseline tag:v1.2`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -27,8 +27,8 @@ impl Default for OutputConfig {
     fn default() -> Self {
         Self {
             report_dir: "./runs".into(),
-            formats: Format::ALL.to_vec(),
-            trace: Trace::Full,
+            formats: Format::USUAL.to_vec(),
+            trace: Trace::default(),
             tags: Vec::new(),
         }
     }
@@ -64,11 +64,18 @@ pub enum Format {
     Json,
     /// A summary on the terminal.
     Terminal,
+    /// `latency.hlog`, an HdrHistogram log of the response times.
+    Hlog,
+    /// `metrics.prom`, OpenMetrics text for Prometheus.
+    Openmetrics,
 }
 
 impl Format {
     /// All forms.
-    pub const ALL: [Self; 3] = [Self::Markdown, Self::Json, Self::Terminal];
+    pub const ALL: [Self; 5] =
+        [Self::Markdown, Self::Json, Self::Terminal, Self::Hlog, Self::Openmetrics];
+    /// Those of a run that does not say which.
+    pub const USUAL: [Self; 3] = [Self::Markdown, Self::Json, Self::Terminal];
 
     /// The word used in configurations and flags.
     pub const fn as_str(self) -> &'static str {
@@ -76,19 +83,42 @@ impl Format {
             Self::Markdown => "markdown",
             Self::Json => "json",
             Self::Terminal => "terminal",
+            Self::Hlog => "hlog",
+            Self::Openmetrics => "openmetrics",
         }
     }
 }
 
-/// How much of each call is kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+/// Which calls are kept in the trace. Failures, hangs, samples and notes are in all but `off`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Trace {
-    /// Every event: the run can be judged and told again.
-    #[default]
+    /// Every call: the run can be judged again by its trace alone. The load waits for a slow disk,
+    /// and the wait shows as lag.
     Full,
-    /// Nothing: `report` cannot tell the run again.
+    /// Every call up to 20,000 a second and load thread; beyond that some of those that ended well.
+    /// The load never waits for the disk.
+    #[default]
+    Sampled,
+    /// Failed calls only. The load never waits for the disk.
+    Errors,
+    /// Nothing.
     Off,
+}
+
+impl Trace {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Full, Self::Sampled, Self::Errors, Self::Off];
+
+    /// The word used in configurations and flags.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Sampled => "sampled",
+            Self::Errors => "errors",
+            Self::Off => "off",
+        }
+    }
 }
 
 #[cfg(test)]
@@ -99,6 +129,9 @@ mod tests {
     fn words_are_the_serialized_ones() {
         for format in Format::ALL {
             assert_eq!(serde_json::to_value(format).unwrap(), format.as_str());
+        }
+        for trace in Trace::ALL {
+            assert_eq!(serde_json::to_value(trace).unwrap(), trace.as_str());
         }
     }
 }

@@ -120,7 +120,7 @@ fn what_is_not_built_yet_is_refused_by_name_and_line() {
         (
             "\"terminal\"",
             "\"html\"",
-            "bench.toml:41: `[output] formats[2]`: format `html` is not built yet; this version writes markdown, json, terminal",
+            "bench.toml:41: `[output] formats[2]`: format `html` is not built yet; this version writes markdown, json, terminal, hlog, openmetrics",
         ),
     ] {
         assert_eq!(
@@ -192,7 +192,11 @@ const WRONG: &[(&str, &str, &str)] = &[
         "b:3: `[scenario] tool_call[0].args`: tool arguments are",
         "",
     ),
-    ("[output]\ntrace = 'on'", "b:2: `[output] trace`: there is no `on`", "use one of full, off"),
+    (
+        "[output]\ntrace = 'on'",
+        "b:2: `[output] trace`: there is no `on`",
+        "use one of full, sampled, errors, off",
+    ),
     // From here on the text can be read but not be meant.
     ("", "b: `[scenario] type`: no scenario to run", "cold_start"),
     ("[scenario]\ntype = 'sustained'", "b: `[server]`: no server to test", "`command`"),
@@ -638,11 +642,12 @@ fn limits() -> impl Strategy<Value = Thresholds> {
 }
 
 fn output() -> impl Strategy<Value = OutputConfig> {
-    let formats = prop::sample::subsequence(Format::ALL.to_vec(), 0..=3);
-    ("[^\0]+", formats, any::<bool>()).prop_map(|(dir, formats, full)| OutputConfig {
+    let formats = prop::sample::subsequence(Format::ALL.to_vec(), 0..=Format::ALL.len());
+    let trace = prop::sample::select(Trace::ALL.to_vec());
+    ("[^\0]+", formats, trace).prop_map(|(dir, formats, trace)| OutputConfig {
         report_dir: dir.into(),
         formats,
-        trace: if full { Trace::Full } else { Trace::Off },
+        trace,
         tags: Vec::new(),
     })
 }

@@ -7,17 +7,19 @@ use std::{
 
 use super::model::{
     ErrorStats, LatencyStats, ProcessStats, Report, ServerInfo, Severity, StepStats,
-    ThroughputStats, ToolStats, Verdict,
+    ThroughputStats, ToolStats, TraceStats, Verdict,
 };
 use super::{grading, segments, validity};
 use crate::{
     analysis,
+    config::Trace,
     event::note,
     histogram,
     outcome::ErrorCategory,
     scenario::{Scenario, ScenarioKind},
     tally::{Counts, Segment, Tally, ToolTally},
     thresholds::{Measured, ThresholdViolation, Thresholds},
+    trace::Untraced,
 };
 
 /// What is known of a run besides its events.
@@ -35,8 +37,10 @@ pub struct RunInfo {
     pub thresholds: Thresholds,
     /// Against whom.
     pub server_info: ServerInfo,
-    /// Where the trace is.
+    /// Where the trace is; empty where none is kept.
     pub trace_path: PathBuf,
+    /// Which calls it keeps.
+    pub trace: Trace,
     /// The directory of the run, if it has one.
     pub run_dir: Option<PathBuf>,
 }
@@ -56,6 +60,8 @@ pub fn build(info: RunInfo, tally: &Tally) -> Report {
 fn figures(info: RunInfo, tally: &Tally) -> Report {
     let total = tally.total();
     let times = total.times();
+    let trace = trace(&info, tally, &total.counts);
+    let trace_events = if info.trace_path.as_os_str().is_empty() { 0 } else { traced(tally) };
     Report {
         run_id: info.run_id,
         started_at: info.started_at,
@@ -68,10 +74,10 @@ fn figures(info: RunInfo, tally: &Tally) -> Report {
         throughput: throughput(tally, &total),
         errors: errors(tally, &total.counts),
         process: process(tally),
-        tools: total.tools.iter().map(tool).collect(),
+        tools: tools(tally, &total),
         steps: steps(tally),
         segments: segments::segments(&info.scenario.kind, tally),
-        windows: segments::windows(tally),
+        windows: segments::windows(&tally.timeline.whole()),
         validity: validity::validity(&info.scenario, tally, &total),
         grades: None,
         coverage: Default::default(),
@@ -79,15 +85,35 @@ fn figures(info: RunInfo, tally: &Tally) -> Report {
         hang_count: u32::try_from(tally.hang_count).unwrap_or(u32::MAX),
         hung_for: tally.hung_for.clone(),
         dropped: total.counts.dropped,
+        trace,
         trace_path: info.trace_path,
         run_dir: info.run_dir,
         calls: calls(tally),
-        trace_events: tally.events,
+        trace_events,
         threshold_violations: Vec::new(),
         findings: Vec::new(),
         verdict: Verdict::Invalid,
         interrupted: tally.was_interrupted(),
         tags: Vec::new(),
+    }
+}
+
+/// Lines of the trace.
+fn traced(tally: &Tally) -> u64 {
+    let Untraced { lines, lost_lines, notes, .. } = tally.untraced;
+    (tally.events + notes).saturating_sub(lines + lost_lines)
+}
+
+fn trace(info: &RunInfo, tally: &Tally, counts: &Counts) -> TraceStats {
+    let calls = counts.issued - counts.dropped;
+    if info.trace_path.as_os_str().is_empty() {
+        return TraceStats { calls, ..TraceStats::default() };
+    }
+    TraceStats {
+        mode: info.trace,
+        calls,
+        kept_calls: calls.saturating_sub(tally.untraced.calls),
+        lost_lines: tally.untraced.lost_lines,
     }
 }
 
@@ -100,7 +126,8 @@ fn calls(tally: &Tally) -> Vec<String> {
 
 fn throughput(tally: &Tally, total: &Segment) -> ThroughputStats {
     let mut done = 0;
-    let timeline = tally.timeline.seconds().iter().enumerate().map(|(second, counts)| {
+    let seconds = tally.timeline.seconds();
+    let timeline = seconds.iter().enumerate().map(|(second, counts)| {
         done += counts.ok + counts.errors;
         (Duration::from_secs(second as u64 + 1), done)
     });
@@ -109,7 +136,7 @@ fn throughput(tally: &Tally, total: &Segment) -> ThroughputStats {
         successful_requests: total.counts.ok,
         requests_per_sec: total.throughput(),
         timeline: timeline.collect(),
-        seconds: tally.timeline.seconds().to_vec(),
+        seconds,
     }
 }
 
@@ -145,6 +172,12 @@ fn process(tally: &Tally) -> ProcessStats {
     }
 }
 
+fn tools(tally: &Tally, total: &Segment) -> Vec<ToolStats> {
+    let mut tools: Vec<ToolStats> = total.tools.iter().map(tool).collect();
+    segments::tool_windows(tally, &mut tools);
+    tools
+}
+
 fn tool(tally: &ToolTally) -> ToolStats {
     ToolStats {
         name: tally.name.clone(),
@@ -154,6 +187,7 @@ fn tool(tally: &ToolTally) -> ToolStats {
         latency: LatencyStats::from_histogram(tally.times.response().clone()),
         first_call: tally.first,
         steady_p50: histogram::quantile(&tally.steady(), 0.5),
+        windows: Vec::new(),
     }
 }
 

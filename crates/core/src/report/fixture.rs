@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use super::{Report, RunInfo, ServerInfo, build};
 use crate::{
+    config::Trace,
     event::{Call, Diagnosis, Event, Failure, Phase, ProcessSample},
     mcp::Revision,
     outcome::ErrorCategory,
@@ -39,6 +40,7 @@ impl Run {
                 tools: Some(3),
                 tool_names: ["get_quote", "analyze_options", "list"].map(Into::into).to_vec(),
             },
+            trace: Trace::Full,
             trace_path: "runs/01JV0W2T4QH8F3N6Y9ZB5C7D1E/trace.jsonl".into(),
             run_dir: Some("runs/01JV0W2T4QH8F3N6Y9ZB5C7D1E".into()),
         };

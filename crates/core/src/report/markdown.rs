@@ -3,7 +3,8 @@
 use std::{fmt::Write as _, io};
 
 use super::{
-    Finding, LatencyStats, Renderer, Report, SegmentStats, StepStats, ToolStats, Verdict,
+    Finding, LatencyStats, Renderer, Report, SegmentStats, StepStats, ToolStats, TraceStats,
+    Verdict,
     chart::chart,
     figures::{counted, decimal, grouped, percent, total},
     markup::{cell, code, prose},
@@ -271,13 +272,28 @@ fn thresholds(report: &Report) -> String {
 fn trace(report: &Report) -> String {
     let told = match report.trace_path.file_name() {
         Some(name) => format!(
-            "Full trace: {} ({})",
+            "{}: {} ({}){}",
+            if report.trace.is_whole() { "Full trace" } else { "Trace" },
             code(&format!("./{}", name.to_string_lossy()), LONGEST_TEXT),
             counted(report.trace_events, "event"),
+            trace_holes(&report.trace),
         ),
         None => "No trace was kept.".into(),
     };
     format!("\n## Trace\n\n{told}\n")
+}
+
+/// `: sampled, 12,345 of 1,000,000 calls kept`; nothing for a trace that has everything.
+fn trace_holes(trace: &TraceStats) -> String {
+    if trace.is_whole() {
+        return String::new();
+    }
+    let (kept, all) = (grouped(trace.kept_calls), counted(trace.calls, "call"));
+    let mut told = format!(": {}, {kept} of {all} kept", trace.mode.as_str());
+    if trace.lost_lines > 0 {
+        let _ = write!(told, ", {} lost to a slow disk", counted(trace.lost_lines, "line"));
+    }
+    told
 }
 
 /// A table whose source reads well too.

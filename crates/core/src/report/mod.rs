@@ -7,12 +7,14 @@ mod build;
 mod chart;
 pub(crate) mod figures;
 mod grading;
+pub mod hlog;
 pub mod json;
 pub mod markdown;
 pub(crate) mod markup;
 mod meaning;
 pub mod model;
 mod omission;
+pub mod openmetrics;
 pub(crate) mod phrases;
 mod segments;
 pub mod summary;
@@ -32,7 +34,7 @@ pub use build::{RunInfo, build};
 pub use meaning::meaning;
 pub use model::{
     Coverage, ErrorStats, Finding, LatencyStats, ProcessStats, Report, SegmentStats, ServerInfo,
-    Severity, StepStats, ThroughputStats, ToolStats, Validity, Verdict, Window,
+    Severity, StepStats, ThroughputStats, ToolStats, TraceStats, Validity, Verdict, Window,
 };
 pub use trial::judge_trial;
 
@@ -57,4 +59,10 @@ pub static RENDERERS: &[RendererEntry] = &[
     RendererEntry { name: "terminal", file: None, renderer: &terminal::Terminal },
     RendererEntry { name: "markdown", file: Some("report.md"), renderer: &markdown::Markdown },
     RendererEntry { name: "json", file: Some("metrics.json"), renderer: &json::Metrics },
+    RendererEntry { name: "hlog", file: Some("latency.hlog"), renderer: &hlog::HistogramLog },
+    RendererEntry {
+        name: "openmetrics",
+        file: Some("metrics.prom"),
+        renderer: &openmetrics::OpenMetrics,
+    },
 ];

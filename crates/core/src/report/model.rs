@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Renderer as _, json, markdown};
 use crate::{
+    config::Trace,
     event::ProcessSample,
     histogram::{self, Buckets},
     mcp::{Era, Revision},
@@ -255,6 +256,9 @@ pub struct ToolStats {
     pub first_call: Option<Duration>,
     /// The median of the calls after those.
     pub steady_p50: Option<Duration>,
+    /// Those windows of all calls in which calls of this tool ended, with its calls alone. Empty
+    /// where there is only this tool, or where there are too many to tell them apart.
+    pub windows: Vec<Window>,
 }
 
 /// How long a named step took, such as a phase of a cold start.
@@ -335,6 +339,37 @@ pub struct Coverage {
     pub missed: Vec<String>,
 }
 
+/// How much of the run its trace has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TraceStats {
+    /// Which calls were to be kept; `off` where no trace was.
+    pub mode: Trace,
+    /// Load calls that were made.
+    pub calls: u64,
+    /// Load calls that were not left out.
+    pub kept_calls: u64,
+    /// Lines that were not written because the disk was too slow.
+    pub lost_lines: u64,
+}
+
+impl Default for TraceStats {
+    fn default() -> Self {
+        Self { mode: Trace::Off, calls: 0, kept_calls: 0, lost_lines: 0 }
+    }
+}
+
+impl TraceStats {
+    /// What a file of before there were modes means: a trace of everything.
+    pub(super) fn of_older_file() -> Self {
+        Self { mode: Trace::Full, ..Self::default() }
+    }
+
+    /// Whether everything that happened is in the trace.
+    pub fn is_whole(&self) -> bool {
+        self.mode != Trace::Off && self.kept_calls == self.calls && self.lost_lines == 0
+    }
+}
+
 /// What a run found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Report {
@@ -388,6 +423,8 @@ pub struct Report {
     pub calls: Vec<String>,
     /// How many lines the trace has.
     pub trace_events: u64,
+    /// How much of the run the trace has.
+    pub trace: TraceStats,
     /// Which gates did not hold.
     pub threshold_violations: Vec<ThresholdViolation>,
     /// What was concluded.

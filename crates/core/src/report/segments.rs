@@ -1,10 +1,10 @@
 //! The parts of a run: steps of its scenario, and windows of its time.
 
-use super::model::{LatencyStats, SegmentStats, Window};
+use super::model::{LatencyStats, SegmentStats, ToolStats, Window};
 use crate::{
     histogram::Buckets,
     scenario::{ScenarioKind, Step},
-    tally::{Segment, Tally},
+    tally::{Second, Seconds, Segment, Tally},
 };
 
 /// Windows at most; in a run of more seconds each of them covers several.
@@ -40,14 +40,13 @@ fn stats(step: &Step, segment: &Segment) -> SegmentStats {
     }
 }
 
-/// The run window by window.
-pub(super) fn windows(tally: &Tally) -> Vec<Window> {
-    let seconds = tally.timeline.seconds();
-    let distributions = tally.timeline.distributions();
+/// Calls window by window.
+pub(super) fn windows(calls: &Seconds) -> Vec<Window> {
+    let seconds = calls.counts();
+    let distributions = calls.distributions();
     let size = seconds.len().div_ceil(MOST_WINDOWS).max(1);
     let windows = seconds.chunks(size).zip(distributions.chunks(size)).enumerate();
-    let window = |(index, (seconds, times)): (usize, (&[_], &[Buckets]))| {
-        let seconds: &[crate::tally::Second] = seconds;
+    let window = |(index, (seconds, times)): (usize, (&[Second], &[Buckets]))| {
         let mut response_ns = Buckets::default();
         times.iter().for_each(|second| response_ns.merge(second));
         Window {
@@ -59,4 +58,19 @@ pub(super) fn windows(tally: &Tally) -> Vec<Window> {
         }
     };
     windows.map(window).collect()
+}
+
+/// The same for each tool, where there are several and their calls were told apart.
+pub(super) fn tool_windows(tally: &Tally, tools: &mut [ToolStats]) {
+    if tools.len() < 2 {
+        return;
+    }
+    // The windows of a tool that was called early only are as long as those of all calls.
+    let seconds = tally.timeline.seconds().len();
+    for tool in tools {
+        if let Some(calls) = tally.timeline.of(&tool.name) {
+            tool.windows = windows(&calls.lasting(seconds));
+            tool.windows.retain(|window| window.ok + window.errors > 0);
+        }
+    }
 }

@@ -42,7 +42,7 @@ pub(crate) fn validity(scenario: &Scenario, tally: &Tally, total: &Segment) -> V
         busy(&validity),
         starved(&validity),
         late(&validity, Duration::from_nanos(response), tally),
-        slow(&validity, total),
+        slow(&validity, total).filter(|_| tally.noted(note::SERVER_EXIT) == 0),
     ];
     validity.reasons = reasons.into_iter().flatten().collect();
     validity.client_bound = !validity.reasons.is_empty();

@@ -8,7 +8,7 @@
 //! | `times`    | response and service times                                         |
 //! | `tool`     | one tool: counts, times, the first call apart from the steady ones |
 //! | `segment`  | one step of the run: its tools                                     |
-//! | `timeline` | one second after another                                           |
+//! | `timeline` | one second after another, by tool                                  |
 //! | `note`     | what was noted, with examples                                      |
 //! | `generator`| how busy and how late we were ourselves                            |
 
@@ -28,13 +28,14 @@ use crate::{
     event::{Call, Diagnosis, Event, Failure, Phase, ProcessSample, note as notes},
     histogram,
     outcome::ErrorCategory,
+    trace::Untraced,
 };
 
 pub use counts::Counts;
 pub use generator::Generator;
 pub use note::Note;
 pub use segment::Segment;
-pub use timeline::{Second, Timeline};
+pub use timeline::{Second, Seconds, Timeline};
 pub use times::Times;
 pub use tool::ToolTally;
 
@@ -65,6 +66,8 @@ pub struct Tally {
     pub hung_for: Vec<Duration>,
     /// Events that were folded in.
     pub events: u64,
+    /// What of them is not in the trace.
+    pub untraced: Untraced,
 }
 
 /// More steps than this are folded into the last one.
@@ -140,7 +143,8 @@ impl Tally {
     /// Books a call that has ended.
     #[inline]
     fn observe_end(&mut self, call: &Call<'_>, at: Duration, failed: Option<ErrorCategory>) {
-        self.timeline.record(at, at.saturating_sub(call.intended), failed.is_some());
+        let name = call.tool.as_deref().unwrap_or(&call.method);
+        self.timeline.record(name, at, at.saturating_sub(call.intended), failed.is_some());
         let segment = self.segment(call.segment);
         segment.observe_end(at);
         let count = |counts: &mut Counts| match failed {
@@ -201,6 +205,7 @@ impl Tally {
         self.deadlock_count += other.deadlock_count;
         self.hung_for.extend(other.hung_for);
         self.events += other.events;
+        self.untraced.merge(&other.untraced);
     }
 
     /// All steps in one.

@@ -1,7 +1,8 @@
-//! Load calls by the second in which they ended, each second with its own distribution.
+//! Load calls by the second in which they ended and by their tool, each with its own distribution.
 //!
-//! The second that is going on has a dense histogram; one that is over is kept as the few buckets
-//! that were hit, so that an hour costs megabytes and not gigabytes.
+//! A call is recorded once, for its tool; the whole is the sum over the tools. The second that is
+//! going on has a dense histogram; one that is over is kept as the few buckets that were hit, so
+//! that an hour costs megabytes and not gigabytes.
 
 use std::time::Duration;
 
@@ -11,6 +12,8 @@ use crate::histogram::{self, Buckets};
 
 /// A run longer than this keeps its last second for all that follows.
 const LONGEST: usize = 7 * 24 * 3600;
+/// Tools that are told apart second by second. With more of them only the whole is.
+const MOST_TOOLS: usize = 16;
 
 /// One second of the load.
 #[derive(
@@ -34,49 +37,125 @@ pub struct Second {
 }
 
 /// The load second by second.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Timeline {
-    seconds: Vec<Second>,
+    tools: Vec<(String, Seconds)>,
+    /// Calls of further tools.
+    others: Option<Box<Seconds>>,
+    recent: usize,
+}
+
+impl Timeline {
+    /// Books a call of this tool that ended at `at`.
+    #[inline]
+    pub(super) fn record(&mut self, tool: &str, at: Duration, response: Duration, failed: bool) {
+        let known = self.tools.get(self.recent).is_some_and(|(name, _)| name == tool);
+        if !known {
+            match self.place(tool) {
+                Some(place) => self.recent = place,
+                None => return self.others.get_or_insert_default().record(at, response, failed),
+            }
+        }
+        self.tools[self.recent].1.record(at, response, failed);
+    }
+
+    /// Where this tool is, if there is still room for it.
+    fn place(&mut self, tool: &str) -> Option<usize> {
+        let found = self.tools.iter().position(|(name, _)| name == tool);
+        if found.is_some() || self.tools.len() == MOST_TOOLS {
+            return found;
+        }
+        self.tools.push((tool.to_owned(), Seconds::default()));
+        Some(self.tools.len() - 1)
+    }
+
+    /// The load of all tools.
+    pub fn whole(&self) -> Seconds {
+        let mut whole = Seconds::default();
+        self.tools.iter().for_each(|(_, seconds)| whole.merge(seconds));
+        self.others.iter().for_each(|seconds| whole.merge(seconds));
+        whole
+    }
+
+    /// The load of this tool; nothing where there are too many tools to tell them apart.
+    pub fn of(&self, tool: &str) -> Option<&Seconds> {
+        let found = self.tools.iter().find(|(name, _)| name == tool)?;
+        self.others.is_none().then_some(&found.1)
+    }
+
+    /// The counts of every second.
+    pub fn seconds(&self) -> Vec<Second> {
+        self.whole().counts
+    }
+
+    /// The response times of every second.
+    pub fn distributions(&self) -> Vec<Buckets> {
+        self.whole().distributions()
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        for (tool, seconds) in &other.tools {
+            match self.place(tool) {
+                Some(place) => self.tools[place].1.merge(seconds),
+                None => self.others.get_or_insert_default().merge(seconds),
+            }
+        }
+        if let Some(seconds) = &other.others {
+            self.others.get_or_insert_default().merge(seconds);
+        }
+    }
+}
+
+/// Calls second by second.
+#[derive(Debug, Clone)]
+pub struct Seconds {
+    counts: Vec<Second>,
     over: Vec<Buckets>,
     current: usize,
     dense: Histogram<u64>,
 }
 
-impl Default for Timeline {
+impl Default for Seconds {
     fn default() -> Self {
-        Self { seconds: Vec::new(), over: Vec::new(), current: 0, dense: histogram::coarse() }
+        Self { counts: Vec::new(), over: Vec::new(), current: 0, dense: histogram::coarse() }
     }
 }
 
-impl Timeline {
-    /// Books a call that ended at `at`.
+impl Seconds {
     #[inline]
-    pub(super) fn record(&mut self, at: Duration, response: Duration, failed: bool) {
+    fn record(&mut self, at: Duration, response: Duration, failed: bool) {
         let index = (at.as_secs() as usize).min(LONGEST);
-        if self.seconds.len() <= index {
-            self.seconds.resize(index + 1, Second::default());
+        if self.counts.len() <= index {
+            self.counts.resize(index + 1, Second::default());
         }
         if index != self.current {
             self.settle();
             self.current = index;
         }
         histogram::record(&mut self.dense, response);
-        let second = &mut self.seconds[index];
+        let second = &mut self.counts[index];
         second.ok += u64::from(!failed);
         second.errors += u64::from(failed);
         second.max_us = second.max_us.max(response.as_micros() as u64);
     }
 
     /// The counts of every second.
-    pub fn seconds(&self) -> &[Second] {
-        &self.seconds
+    pub fn counts(&self) -> &[Second] {
+        &self.counts
+    }
+
+    /// The same, followed by empty seconds.
+    pub(crate) fn lasting(&self, seconds: usize) -> Self {
+        let mut longer = self.clone();
+        longer.counts.resize(self.counts.len().max(seconds), Second::default());
+        longer
     }
 
     /// The response times of every second.
     pub fn distributions(&self) -> Vec<Buckets> {
         let mut settled = self.clone();
         settled.settle();
-        settled.over.resize(settled.seconds.len(), Buckets::default());
+        settled.over.resize(settled.counts.len(), Buckets::default());
         settled.over
     }
 
@@ -91,11 +170,11 @@ impl Timeline {
         self.dense.reset();
     }
 
-    pub(super) fn merge(&mut self, other: &Self) {
+    fn merge(&mut self, other: &Self) {
         let theirs = other.distributions();
         self.settle();
-        if self.seconds.len() < other.seconds.len() {
-            self.seconds.resize(other.seconds.len(), Second::default());
+        if self.counts.len() < other.counts.len() {
+            self.counts.resize(other.counts.len(), Second::default());
         }
         if self.over.len() < theirs.len() {
             self.over.resize(theirs.len(), Buckets::default());
@@ -103,7 +182,7 @@ impl Timeline {
         for (mine, theirs) in self.over.iter_mut().zip(&theirs) {
             mine.merge(theirs);
         }
-        for (mine, theirs) in self.seconds.iter_mut().zip(&other.seconds) {
+        for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
             mine.ok += theirs.ok;
             mine.errors += theirs.errors;
             mine.max_us = mine.max_us.max(theirs.max_us);
@@ -115,18 +194,46 @@ impl Timeline {
 mod tests {
     use super::*;
 
+    fn counts(distributions: &[Buckets]) -> Vec<u64> {
+        distributions.iter().map(Buckets::count).collect()
+    }
+
     #[test]
     fn seconds_keep_their_own_distribution_in_whatever_order_they_come() {
         let mut timeline = Timeline::default();
         for (at, millis) in [(0, 10), (0, 20), (2, 500), (0, 30), (2, 500)] {
             let at = Duration::from_millis(at * 1_000 + 5);
-            timeline.record(at, Duration::from_millis(millis), millis == 500);
+            timeline.record("echo", at, Duration::from_millis(millis), millis == 500);
         }
-        let counts: Vec<u64> = timeline.distributions().iter().map(Buckets::count).collect();
-        assert_eq!(counts, [3, 0, 2]);
+        assert_eq!(counts(&timeline.distributions()), [3, 0, 2]);
         assert_eq!(timeline.seconds()[2], Second { ok: 0, errors: 2, max_us: 500_000 });
         let mut merged = timeline.clone();
         merged.merge(&timeline);
         assert_eq!(merged.distributions()[0].count(), 6);
+    }
+
+    #[test]
+    fn the_whole_is_the_sum_over_the_tools() {
+        let mut timeline = Timeline::default();
+        for (tool, second) in [("a", 0), ("b", 0), ("a", 1), ("b", 1), ("b", 1)] {
+            let at = Duration::from_secs(second);
+            timeline.record(tool, at, Duration::from_millis(second + 1), false);
+        }
+        let of = |tool| counts(&timeline.of(tool).unwrap().distributions());
+        assert_eq!((of("a"), of("b")), (vec![1, 1], vec![1, 2]));
+        assert_eq!(counts(&timeline.distributions()), [2, 3]);
+        assert!(timeline.of("c").is_none());
+    }
+
+    #[test]
+    fn too_many_tools_are_counted_but_not_told_apart() {
+        let (mut one, mut other) = (Timeline::default(), Timeline::default());
+        for index in 0..=MOST_TOOLS {
+            one.record(&format!("tool {index}"), Duration::ZERO, Duration::from_millis(1), false);
+            other.record(&format!("{index}"), Duration::ZERO, Duration::from_millis(1), false);
+        }
+        assert!(one.of("tool 1").is_none(), "part of it may be among the others");
+        one.merge(&other);
+        assert_eq!(counts(&one.distributions()), [2 * (MOST_TOOLS as u64 + 1)]);
     }
 }

@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use mcp_loadtest::{ErrorCategory, Run, SavedRun, Scenario, Seed, Verdict};
+use mcp_loadtest::{ErrorCategory, Run, SavedRun, Scenario, Seed, Trace, Verdict};
 use tempfile::TempDir;
 use tokio::{
     process::{Child, Command},
@@ -79,7 +79,8 @@ async fn run_until_killed(dir: PathBuf) {
         .concurrent(CONCURRENT)
         .duration(Duration::from_secs(600))
         .tool("echo");
-    let report = Run::new(server, load).with_output_dir(dir).execute().await;
+    let report =
+        Run::new(server, load).with_trace(Trace::Full).with_output_dir(dir).execute().await;
     panic!("nobody killed us: {report:?}");
 }
 

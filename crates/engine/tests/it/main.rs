@@ -7,6 +7,7 @@
 //! | `bars`          | what each scenario finds on servers whose answer is known               |
 //! | `library`       | the crate as a test of somebody else uses it                            |
 //! | `run_directory` | what a run leaves behind, and what can be read from it again            |
+//! | `outputs`       | what it writes for other tools; traces that do not have every call      |
 //! | `killed`        | nothing is left of a run that was killed, except what it had written    |
 //! | `real_bugs`     | bugs of published servers that must be found, and their fixes           |
 //! | `real_servers`  | published servers that must pass                                        |
@@ -24,6 +25,7 @@ mod fixtures;
 mod killed;
 mod library;
 mod matrix;
+mod outputs;
 mod processes;
 mod reached;
 mod real_bugs;

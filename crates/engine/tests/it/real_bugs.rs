@@ -146,6 +146,7 @@ mod unknown_method {
             scenario: Scenario::sustained().into(),
             thresholds: Default::default(),
             server_info: Default::default(),
+            trace: Default::default(),
             trace_path: Default::default(),
             run_dir: None,
         }

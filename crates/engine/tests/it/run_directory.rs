@@ -135,7 +135,9 @@ async fn every_file_is_there_and_is_what_its_schema_says() {
     }
     assert_eq!(
         kinds(&normal),
-        ["process_sample", "request", "response", "scenario_event"].map(String::from).into()
+        ["generator_sample", "process_sample", "request", "response", "scenario_event"]
+            .map(String::from)
+            .into()
     );
     assert!(
         kinds(&silent).is_superset(&["hang", "deadlock", "error"].map(String::from).into()),
@@ -177,7 +179,7 @@ fn assert_same(one: &Report, other: &Report, what: &str) {
 
 /// What the trace tells again must be what the run told, to the last figure.
 pub(crate) async fn assert_agrees(name: &str, run: Run) {
-    let kept = keep(run).await;
+    let kept = keep(run.with_trace(Trace::Full)).await;
     let saved = kept.saved();
     assert!(saved.is_complete());
     let read = saved.report().expect("the report");
@@ -244,7 +246,7 @@ async fn a_result_of_more_than_a_kibibyte_is_cut() {
 
 #[tokio::test]
 async fn half_a_line_at_the_end_is_tolerated_and_anywhere_else_it_is_named() {
-    let kept = keep(Run::new(mock("mock-normal"), load(2))).await;
+    let kept = keep(Run::new(mock("mock-normal"), load(2)).with_trace(Trace::Full)).await;
     let path = kept.dir.join("trace.jsonl");
     let whole = fs::read(&path).expect("the trace");
     fs::remove_file(kept.dir.join("metrics.json")).expect("it is there");

@@ -55,17 +55,19 @@ async fn ask(session: &Session, limit: Duration) -> EraProbe {
         Some(reply) => judge(&reply),
         // Whoever answers `initialize` but not `server/discover` is legacy, however slowly it starts.
         None => select! {
+            // A slow start answers both at once; the first question decides.
+            biased;
             reply = &mut answer => judge(&reply),
-            reply = session.handshake_request(limit) => late(&reply),
+            reply = session.handshake_request(limit) => match reply.outcome {
+                Outcome::Ok => legacy(),
+                Outcome::Failed(_) => judge(&answer.await),
+            },
         },
     }
 }
 
-fn late(initialized: &Reply) -> EraProbe {
-    let reason = match initialized.outcome {
-        Outcome::Ok => "`initialize` was answered, `server/discover` was not",
-        Outcome::Failed(_) => "`server/discover` was not answered",
-    };
+fn legacy() -> EraProbe {
+    let reason = "`initialize` was answered, `server/discover` was not";
     EraProbe { revision: Revision::NEWEST_LEGACY, reason: reason.into() }
 }
 

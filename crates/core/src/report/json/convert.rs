@@ -51,6 +51,7 @@ impl From<&Report> for Document {
             run_dir: report.run_dir.as_ref().map(|dir| dir.to_string_lossy().into_owned()),
             calls: report.calls.clone(),
             trace_events: report.trace_events,
+            trace: report.trace,
             timeline: report
                 .throughput
                 .timeline
@@ -106,6 +107,7 @@ impl From<Document> for Report {
             run_dir: document.run_dir.map(Into::into),
             calls: document.calls,
             trace_events: document.trace_events,
+            trace: document.trace,
             threshold_violations: document.threshold_violations,
             findings: document.findings,
             verdict: document.verdict,
@@ -285,6 +287,7 @@ impl From<&ToolStats> for Tool {
             latency_ms: (&stats.latency).into(),
             first_call_ms: stats.first_call.map(Millis),
             steady_p50_ms: stats.steady_p50.map(Millis),
+            windows: stats.windows.clone(),
             histogram_ns: stats.latency.histogram.clone(),
         }
     }
@@ -300,6 +303,7 @@ impl From<Tool> for ToolStats {
             latency: LatencyStats::from_histogram(tool.histogram_ns),
             first_call: tool.first_call_ms.map(|time| time.0),
             steady_p50: tool.steady_p50_ms.map(|time| time.0),
+            windows: tool.windows,
         }
     }
 }

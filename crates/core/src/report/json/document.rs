@@ -13,7 +13,7 @@ use crate::{
     histogram::{self, Buckets},
     outcome::ErrorCategory,
     pace::Level,
-    report::model::{Coverage, Finding, ServerInfo, Verdict, Window},
+    report::model::{Coverage, Finding, ServerInfo, TraceStats, Verdict, Window},
     scenario::ScenarioKind,
     stats::grade::Grades,
     tally::Second,
@@ -82,6 +82,9 @@ pub(super) struct Document {
     pub(super) calls: Vec<String>,
     /// How many lines the trace has.
     pub(super) trace_events: u64,
+    /// How much of the run the trace has. Only a trace without holes gives every number again.
+    #[serde(default = "TraceStats::of_older_file")]
+    pub(super) trace: TraceStats,
     /// Pairs of seconds since the start and how many calls had ended by then.
     pub(super) timeline: Vec<(Seconds, u64)>,
     /// The calls that ended in each second of the run.
@@ -208,6 +211,10 @@ pub(super) struct Tool {
     pub(super) first_call_ms: Option<Millis>,
     /// The median of the calls after those.
     pub(super) steady_p50_ms: Option<Millis>,
+    /// By time: those `windows` of all calls in which calls of this tool ended. Left out where only
+    /// one tool was called, or too many to tell them apart second by second.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) windows: Vec<Window>,
     /// Its response times as pairs of nanoseconds and count.
     #[serde(with = "histogram::as_pairs")]
     #[schemars(with = "Vec<(u64, u64)>")]
