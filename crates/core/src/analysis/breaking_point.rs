@@ -32,6 +32,9 @@ pub(super) fn judge(tally: &Tally, info: &RunInfo) -> Vec<Finding> {
     };
     let unit = if ramp.from.is_rate() { "calls a second" } else { "calls in flight" };
     let message = match &found.knee {
+        Some(knee) if knee.load < ramp.from.get() => {
+            format!("the server is at its limit from the first step on: {}", found.reason)
+        }
         Some(knee) => {
             format!("the server has its knee at {} {unit}: {}", short(knee.load), found.reason)
         }

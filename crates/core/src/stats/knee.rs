@@ -134,6 +134,12 @@ fn find_knee(points: &[Point]) -> Result<(Knee, f64), String> {
         return Err(format!("{none}: throughput grows more slowly than the load, but grows"));
     }
     let reason = match beyond {
+        Beyond::Plateau if load < points[0].load => format!(
+            "throughput is {}/s from the first step of {} to {}",
+            short(bend.plateau),
+            short(points[0].load),
+            short(highest)
+        ),
         Beyond::Plateau => format!(
             "throughput follows the load up to {} and stays at {}/s from there to {}",
             short(load),

@@ -20,7 +20,6 @@ async fn a_mix_tells_a_serial_server_from_a_parallel_one() {
         report(Run::new(server(), mix())),
         report(Run::new(server().env("MOCK_THREADED", "1"), mix())),
     );
-    println!("{}\n{}", serial.findings[0].message, parallel.findings[0].message);
     assert_eq!(serial.verdict, Verdict::Warning, "{:#?}", serial.findings);
     let beside = figure(&serial, "head_of_line_blocking", "beside_p50_ms");
     let alone = figure(&serial, "head_of_line_blocking", "alone_p50_ms");
@@ -79,6 +78,5 @@ async fn a_server_that_stays_slow_after_a_burst_is_told_from_one_that_recovers()
     assert_eq!(recovers.segments.len(), 3);
     let before = figure(&stuck, "no_recovery", "before_ms");
     let now = figure(&stuck, "no_recovery", "at_the_end_ms");
-    println!("{before} ms before, {now} ms at the end");
     assert!(before < 100.0 && now > 150.0, "{before} ms before, {now} ms at the end");
 }

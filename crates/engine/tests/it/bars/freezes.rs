@@ -37,7 +37,6 @@ async fn a_server_that_stops_once_for_two_seconds_is_seen_on_a_schedule_only() {
     let scheduled = Scenario::sustained().rate(100.0).duration(seconds).tool("echo").build();
     let by_turns = Scenario::sustained().concurrent(1).duration(seconds).tool("echo").build();
     let (open, closed) = tokio::join!(disturbed(scheduled), disturbed(by_turns));
-    println!("open {:?} {:?}, closed {:?}", open.latency.p99, open.service.p99, closed.latency.p99);
     assert_eq!(open.throughput.total_requests, 1_000);
     assert_eq!(open.errors.total, 0, "{:#?}", open.findings);
     // 200 calls fall due while it is stopped; the ten slowest of all wait for 1.9 s or longer.
@@ -58,7 +57,6 @@ async fn a_server_that_freezes_again_and_again_has_the_quantiles_of_arithmetic()
     let report = report(Run::new(mock("mock-stall"), scenario)).await;
     let at = |q| quantile(&report, q).as_secs_f64() * 1e3;
     let (p50, p90, p99) = (at(0.5), at(0.9), at(0.99));
-    println!("p50 {p50:.1} p90 {p90:.0} p99 {p99:.0}, service p50 {:?}", report.service.p50);
     assert_eq!(report.throughput.total_requests, 8_000);
     assert!((200.0..=450.0).contains(&p90), "p90 {p90} ms");
     assert!((400.0..=750.0).contains(&p99), "p99 {p99} ms");

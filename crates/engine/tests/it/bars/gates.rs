@@ -28,7 +28,6 @@ async fn a_run_ends_as_soon_as_a_limit_is_not_kept() {
     for scenario in [closed, open] {
         let run = Run::new(slow(), scenario.abort_on_fail(true));
         let report = report(run.with_thresholds(at_most(SECOND / 50))).await;
-        println!("{} calls in {:?}", report.throughput.total_requests, report.duration);
         assert_eq!(report.verdict, Verdict::Fail, "{:#?}", report.findings);
         assert!(report.throughput.total_requests >= 100, "a hasty end");
         assert!(report.duration < SECOND * 300, "{:?}", report.duration);

@@ -60,7 +60,6 @@ async fn a_generator_without_rest_says_so() {
     let scenario = Scenario::sustained().concurrent(128).duration(SECOND * 2).tool("echo");
     let report = report(Run::new(Server::http(&url), scenario).with_threads(1)).await;
     let validity = &report.validity;
-    println!("bound {}, {:?}", validity.client_bound, validity.busiest_thread);
     // Whether the thread is the limit depends on the machine. What is told must fit the figures.
     let busy = validity.busiest_thread.expect("Linux tells") >= 0.9;
     let starved = validity.starved_thread.expect("Linux tells") >= 0.5;

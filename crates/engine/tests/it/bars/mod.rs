@@ -58,3 +58,22 @@ fn assert_within(figure: f64, expected: f64, share: f64, what: &str) {
     let off = (figure / expected - 1.0).abs();
     assert!(off <= share, "{what}: {figure}, expected {expected} within {:.0}%", share * 100.0);
 }
+
+/// A busy machine can only spoil a figure: one of three attempts must be as exact as it should be.
+async fn assert_measured(
+    run: impl Fn() -> Run,
+    (id, name): (&str, &str),
+    expected: f64,
+    share: f64,
+) {
+    let mut seen = Vec::new();
+    for _ in 0..3 {
+        let report = report(run()).await;
+        let figure = report.finding(id).and_then(|found| found.figures.get(name).copied());
+        if figure.is_some_and(|figure| (figure / expected - 1.0).abs() <= share) {
+            return;
+        }
+        seen.push((figure, report.findings));
+    }
+    panic!("{name}: expected {expected} within {:.0}%: {seen:#?}", share * 100.0);
+}

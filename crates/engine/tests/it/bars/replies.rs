@@ -14,7 +14,6 @@ async fn identical_calls_show_a_race_and_nothing_where_there_is_none() {
     let scenario = || Scenario::race_check().concurrent(20).rounds(3).tool("echo");
     let racing = report(Run::new(mock("mock-race"), scenario())).await;
     let found = racing.finding("divergent_replies").expect("it is told");
-    println!("{}", found.message);
     assert_eq!((found.severity, racing.verdict), (Severity::Critical, Verdict::Critical));
     assert_eq!(racing.throughput.total_requests, 60);
     for server in [mock("mock-race").env("MOCK_HEALTHY", "1"), mock("mock-normal")] {
@@ -43,7 +42,6 @@ async fn nonces_show_replies_that_are_mixed_up() {
     };
     let crossed = report(Run::new(mock("mock-crossed"), scenario())).await;
     let found = crossed.finding("crossed_replies").expect("it is told");
-    println!("{found:#?}");
     assert_eq!((found.severity, crossed.verdict), (Severity::Critical, Verdict::Critical));
     let healthy = report(Run::new(mock("mock-normal"), scenario())).await;
     assert_eq!(healthy.verdict, Verdict::Pass, "{:#?}", healthy.findings);
