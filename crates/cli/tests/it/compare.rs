@@ -113,7 +113,8 @@ fn a_tag_names_the_baseline_and_may_not_be_there_yet() {
     let server = mock("mock-normal.py");
     let run = |more: &[&str]| {
         let args = ["run", "-s", &server, "--tool", "echo", "--duration", "300ms"];
-        run_in(dir.path(), &[&args, more].concat())
+        let load = ["--concurrent", "1", "--think-time", "20ms"];
+        run_in(dir.path(), &[args.as_slice(), &load, more].concat())
     };
     let ran = run(&["--baseline", "tag:v1", "--tag", "v1", "--tag", "main"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
