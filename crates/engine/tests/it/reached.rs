@@ -11,7 +11,7 @@ use mcp_loadtest_wire::session::OpenError;
 use tempfile::TempDir;
 
 use crate::{
-    fixtures::{free_port, http_mock, listening_mock, mock_script},
+    fixtures::{free_port, http_mock, listening_mock, mock_script, verdict},
     processes::{MARK, marked, unique_mark, until, until_gone},
 };
 
@@ -41,7 +41,7 @@ async fn a_server_that_listens_late_is_waited_for() {
     let mark = unique_mark();
     let server = started(&mark).env("MOCK_LISTEN_DELAY_S", "1.5");
     let report = Run::new(server, load()).execute().await.expect("it runs");
-    assert_eq!(report.verdict, Verdict::Pass, "{:#?}", report.findings);
+    assert_eq!(verdict(&report), Verdict::Pass, "{:#?}", report.findings);
     assert_eq!(marked(&mark), [0; 0]);
 }
 
@@ -53,7 +53,7 @@ async fn one_process_serves_all_threads_and_sessions() {
     let scenario = scenario.duration(Duration::from_secs(1));
     let run = Run::new(started(&mark), scenario).with_threads(2).with_output_dir(dir.path());
     let report = run.execute().await.expect("it runs");
-    assert_eq!(report.verdict, Verdict::Pass, "{:#?}", report.findings);
+    assert_eq!(verdict(&report), Verdict::Pass, "{:#?}", report.findings);
     // What it said stands in its logs, as of a server over pipes: one line for one process.
     let log = report.run_dir.expect("a directory").join("server.stdout.log");
     let text = std::fs::read_to_string(log).expect("the log");
@@ -117,13 +117,13 @@ async fn the_whole_tree_is_seen_and_ended() {
         .args(["-c", &command])
         .env(MARK, &mark);
     let report = Run::new(server, load()).execute().await.expect("it runs");
-    assert_eq!(report.verdict, Verdict::Pass, "{:#?}", report.findings);
+    assert_eq!(verdict(&report), Verdict::Pass, "{:#?}", report.findings);
     assert!(report.process.peak_rss_mb > 8.0, "{:?}", report.process.samples);
     assert_eq!(marked(&mark), [0; 0]);
 }
 
 fn assert_observed(report: &Report) {
-    assert_eq!(report.verdict, Verdict::Pass, "{:#?}", report.findings);
+    assert_eq!(verdict(report), Verdict::Pass, "{:#?}", report.findings);
     let process = &report.process;
     assert!(process.samples.len() > 1 && process.peak_rss_mb > 5.0, "{:?}", process.samples);
     assert!(process.peak_pss_mb > Some(1.0), "{:?}", process.samples);
