@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 
 use crate::{
     environments::program,
-    fixtures::{http_mock, mock},
+    fixtures::{http_mock, mock, verdict},
     processes::{MARK, unique_mark, until, until_gone},
 };
 
@@ -75,7 +75,7 @@ async fn runs_go_on_side_by_side_in_one_process() {
     }
     let mut reports = runs.join_all().await;
     reports.sort_by_key(|(index, _)| *index);
-    let verdicts: Vec<_> = reports.iter().map(|(_, report)| report.verdict).collect();
+    let verdicts: Vec<_> = reports.iter().map(|(_, report)| verdict(report)).collect();
     assert_eq!(
         verdicts,
         [Verdict::Pass, Verdict::Critical, Verdict::Pass, Verdict::Pass],

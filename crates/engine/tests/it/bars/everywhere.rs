@@ -19,7 +19,7 @@ use crate::{
 /// Cells that run at the same time.
 const AT_ONCE: usize = 4;
 /// What a busy machine may lead to: the generator was slow, or throughput fell.
-const NOISE: &[&str] = &["client_bound", "throughput_collapse"];
+const NOISE: &[&str] = &["client_bound", "throughput_collapse", "two_populations"];
 
 fn rate(per_second: f64) -> Level {
     Level::Rate(Rate::per_second(per_second))
