@@ -464,8 +464,11 @@ fn json_value() -> impl Strategy<Value = Value> {
 }
 
 fn arguments() -> impl Strategy<Value = Value> {
+    // What opens a placeholder is not plain text; it has tests of its own.
+    let plain = |args: &Value| !args.to_string().contains("{{");
     prop::collection::btree_map(any::<String>(), json_value(), 0..4)
         .prop_map(|map| Value::Object(map.into_iter().collect()))
+        .prop_filter("placeholders", plain)
 }
 
 fn texts(names: &'static str) -> impl Strategy<Value = BTreeMap<String, String>> {
