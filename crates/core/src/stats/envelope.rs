@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::regression::by_time;
 
 /// What is discarded at the start of a run: just-in-time compilers and lazy loading are still at
-/// work (seed 15.3).
+/// work.
 pub const WARMUP: Duration = Duration::from_secs(30);
 
 /// How much of the start of a run to discard: [`WARMUP`], but no more than the first quarter of a

@@ -29,7 +29,7 @@ use super::{
 
 /// Fewer samples than this after the warm-up show no trend.
 pub const ENOUGH: usize = 12;
-/// The share of the variation that a line must explain (seed 15.3).
+/// The share of the variation that a line must explain.
 pub const CLEAR: f64 = 0.5;
 /// How many standard errors the slope must be. With thirty samples an R² of [`CLEAR`] implies it;
 /// with fewer, noise alone reaches that R² too often.
