@@ -14,7 +14,7 @@ pub struct Rate(f64);
 
 /// Why a rate could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{0}` is not a rate")]
+#[error("`{0}` is not a rate such as `500/s` or `30/m`")]
 pub struct RateError(String);
 
 impl Hint for RateError {

@@ -35,6 +35,11 @@ pub(crate) async fn drive(stage: Stage) -> Result<Vec<Tally>, RunError> {
     let settings = stage.context.blueprint.scenario.kind.settings();
     let arrival = settings.arrival().ok_or_else(|| RunError::Internal("no load to make".into()))?;
     let part = Part::of_all(arrival, &stage.plan);
+    perform(stage, part).await
+}
+
+/// Makes one load from beginning to end.
+pub(crate) async fn perform(stage: Stage, part: Part) -> Result<Vec<Tally>, RunError> {
     let mut crew = Crew::assemble(stage, part.arrival.most_in_flight(), &part.arrival).await?;
     let performed = crew.perform(Act::of(part)).await;
     let tallies = crew.dismiss().await;

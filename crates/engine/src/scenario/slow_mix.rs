@@ -73,7 +73,7 @@ async fn find(stage: &Stage, settings: &SlowMix) -> Result<(Range<usize>, Range<
         return Ok((0..count - 1, count - 1..count));
     }
     if count != 2 {
-        let why = "slow_mix needs a fast tool and a slow one: name the slow one with `slow_tool`";
+        let why = "slow_mix needs a fast tool and a slow one: name the slow one with `--slow-tool`";
         return Err(RunError::Unfit(why.into()));
     }
     let calls = stage.plan.prepare(&stage.session, &stage.context.count);

@@ -8,7 +8,7 @@ use mcp_loadtest_core::{
 use super::{Driving, Entry, Stage};
 use crate::{
     RunError,
-    load::{Act, Crew, Part},
+    load::{self, Part},
 };
 
 pub(super) const ENTRY: Entry = Entry {
@@ -42,9 +42,5 @@ async fn drive(stage: Stage) -> Result<Vec<Tally>, RunError> {
         rate_limit: settings.rate_limit,
         ..Part::of_all(arrival, &stage.plan)
     };
-    let mut crew = Crew::assemble(stage, part.arrival.most_in_flight(), &part.arrival).await?;
-    let performed = crew.perform(Act::of(part)).await;
-    let tallies = crew.dismiss().await;
-    performed?;
-    tallies
+    load::perform(stage, part).await
 }
