@@ -16,6 +16,7 @@
 //! # }
 //! ```
 
+pub mod audit;
 mod fault;
 mod mcp;
 mod mock;

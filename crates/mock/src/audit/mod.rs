@@ -1,0 +1,36 @@
+//! The audit log: one row for every message that reached a server.
+//!
+//! | file        | what it does                                                       |
+//! |-------------|--------------------------------------------------------------------|
+//! | `row`       | what a row says                                                    |
+//! | `headers`   | header lines in one piece                                          |
+//! | `time`      | moments of the wall clock                                          |
+//! | `redaction` | masks secrets and cuts what is long                                |
+//! | `attempts`  | which calls are the same call again                                |
+//! | `handle`    | what a server records with                                         |
+//! | `queue`     | between those who record and the one who writes                    |
+//! | `writer`    | the thread that writes                                             |
+//! | `filter`    | which rows are wanted                                              |
+//! | `spec`      | a store as people write it                                         |
+//! | `store`     | where rows are kept, a file each                                   |
+
+mod attempts;
+mod filter;
+mod handle;
+mod headers;
+mod queue;
+mod redaction;
+mod row;
+mod spec;
+mod store;
+mod time;
+mod writer;
+
+pub use filter::{Filter, Keep};
+pub use handle::{Audit, AuditError, AuditIncomplete, Closing};
+pub use headers::Headers;
+pub use redaction::{ARGUMENT_LIMIT, MASK, Redaction};
+pub use row::{EVENT_LIMIT, Kind, Row, SentEvent, UnknownKind, Word};
+pub use spec::{StoreSpec, StoreSpecError};
+pub use store::{Place, STORES, Source, Store, StoreError, Visit};
+pub use time::{Timestamp, TimestampError};

@@ -1,0 +1,293 @@
+//! What must not stand in a log: secrets by the names that they go by, and texts without end.
+
+use std::borrow::Cow;
+
+use super::headers::Headers;
+
+/// What stands in the place of a secret.
+pub const MASK: &str = "[redacted]";
+/// How much of the arguments of a call is kept, unless something else is asked for.
+pub const ARGUMENT_LIMIT: usize = 64 << 10;
+
+/// Names that mark a secret wherever they occur in a longer one.
+const SECRET: &[&str] = &[
+    "api-key",
+    "api_key",
+    "apikey",
+    "authorization",
+    "cookie",
+    "credential",
+    "passphrase",
+    "passwd",
+    "password",
+    "private_key",
+    "secret",
+    "token",
+];
+
+/// Masks what goes by a secret name and cuts what is too long.
+///
+/// A name is secret if it contains one of the keys, in capitals or not: `token` also masks
+/// `accessToken`. Such a value is replaced as a whole, whatever it is.
+///
+/// ```
+/// use mcp_loadtest_mock::audit::Redaction;
+///
+/// let redaction = Redaction::default().key("PIN");
+/// let (text, truncated) = redaction.arguments(r#"{"user": "ann", "auth": {"pin": 1234}}"#);
+/// assert_eq!(text, r#"{"user": "ann", "auth": {"pin": "[redacted]"}}"#);
+/// assert!(!truncated);
+/// ```
+#[derive(Debug, Clone)]
+pub struct Redaction {
+    /// In small letters.
+    keys: Vec<String>,
+    limit: usize,
+}
+
+impl Default for Redaction {
+    fn default() -> Self {
+        let keys = SECRET.iter().map(|key| (*key).to_owned()).collect();
+        Self { keys, limit: ARGUMENT_LIMIT }
+    }
+}
+
+impl Redaction {
+    /// Also masks what goes by this name.
+    #[must_use]
+    pub fn key(mut self, key: &str) -> Self {
+        if !key.is_empty() {
+            self.keys.push(key.to_ascii_lowercase());
+        }
+        self
+    }
+
+    /// How many bytes of arguments are kept.
+    #[must_use]
+    pub fn limit(mut self, bytes: usize) -> Self {
+        self.limit = bytes;
+        self
+    }
+
+    /// Whether what goes by this name is a secret.
+    pub fn is_secret(&self, name: &str) -> bool {
+        let name = name.as_bytes();
+        self.keys.iter().any(|key| contains(name, key.as_bytes()))
+    }
+
+    /// Header lines, those of secrets masked.
+    pub fn headers<'a>(&self, lines: impl IntoIterator<Item = (&'a str, &'a str)>) -> Headers {
+        let mut headers = Headers::default();
+        for (name, value) in lines {
+            headers.push(name, if self.is_secret(name) { MASK } else { value });
+        }
+        headers
+    }
+
+    /// JSON with secret members masked at any depth and all else as it was written, and whether it
+    /// had to be cut. It is masked before it is cut, so that no half of a secret is left.
+    pub fn arguments(&self, json: &str) -> (String, bool) {
+        let bytes = json.as_bytes();
+        let mut text = String::with_capacity(json.len().min(self.limit));
+        let (mut kept, mut at) = (0, 0);
+        while at < bytes.len() && text.len() + (at - kept) <= self.limit {
+            if bytes[at] != b'"' {
+                at += 1;
+                continue;
+            }
+            let end = string_end(bytes, at);
+            let colon = skip_space(bytes, end);
+            let name = json.get(at + 1..end.saturating_sub(1)).unwrap_or_default();
+            at = end;
+            if bytes.get(colon) != Some(&b':') || !self.is_secret(&unescape(name)) {
+                continue;
+            }
+            let value = skip_space(bytes, colon + 1);
+            text.push_str(&json[kept..value]);
+            text.extend(['"'].into_iter().chain(MASK.chars()).chain(['"']));
+            kept = value_end(bytes, value);
+            at = kept;
+        }
+        text.push_str(&json[kept..json.floor_char_boundary(at)]);
+        let truncated = at < bytes.len() || text.len() > self.limit;
+        if truncated {
+            text.truncate(text.floor_char_boundary(self.limit));
+        }
+        (text, truncated)
+    }
+}
+
+/// Whether `text` has `key`, which is in small letters, somewhere in it.
+fn contains(text: &[u8], key: &[u8]) -> bool {
+    text.len() >= key.len() && text.windows(key.len()).any(|part| part.eq_ignore_ascii_case(key))
+}
+
+/// A name that hides behind escapes is still that name.
+fn unescape(name: &str) -> Cow<'_, str> {
+    if !name.contains('\\') {
+        return Cow::Borrowed(name);
+    }
+    serde_json::from_str(&format!("\"{name}\"")).map_or(Cow::Borrowed(name), Cow::Owned)
+}
+
+fn skip_space(bytes: &[u8], mut at: usize) -> usize {
+    while bytes.get(at).is_some_and(u8::is_ascii_whitespace) {
+        at += 1;
+    }
+    at
+}
+
+/// The place after the string that begins at `at`.
+fn string_end(bytes: &[u8], at: usize) -> usize {
+    let mut end = at + 1;
+    while let Some(&byte) = bytes.get(end) {
+        end += match byte {
+            b'"' => return end + 1,
+            b'\\' => 2,
+            _ => 1,
+        };
+    }
+    bytes.len()
+}
+
+/// The place after the value that begins at `at`. What is not JSON ends nowhere: rather too much is
+/// masked than too little.
+fn value_end(bytes: &[u8], at: usize) -> usize {
+    let mut depth = 0_usize;
+    let mut end = at;
+    while let Some(&byte) = bytes.get(end) {
+        match byte {
+            b'"' => {
+                end = string_end(bytes, end);
+                if depth == 0 {
+                    return end;
+                }
+                continue;
+            }
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' if depth == 0 => return end,
+            b'}' | b']' if depth == 1 => return end + 1,
+            b'}' | b']' => depth -= 1,
+            b',' if depth == 0 => return end,
+            byte if depth == 0 && byte.is_ascii_whitespace() => return end,
+            _ => {}
+        }
+        end += 1;
+    }
+    bytes.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    fn masked(json: &str) -> String {
+        Redaction::default().arguments(json).0
+    }
+
+    #[test]
+    fn secrets_are_masked_at_any_depth_and_nothing_else_changes() {
+        let cases = [
+            (r#"{"a": 1,  "b":[2]}"#, r#"{"a": 1,  "b":[2]}"#),
+            (r#"{"password":"x"}"#, r#"{"password":"[redacted]"}"#),
+            (
+                r#"{"Access_Token" : {"a":[1,"}"]} , "b":2}"#,
+                r#"{"Access_Token" : "[redacted]" , "b":2}"#,
+            ),
+            (r#"[{"x":[{"secret":12}]}]"#, r#"[{"x":[{"secret":"[redacted]"}]}]"#),
+            (
+                r#"{"secret":null,"secret":[1, 2]}"#,
+                r#"{"secret":"[redacted]","secret":"[redacted]"}"#,
+            ),
+            (r#"{"pass\u0077ord":"x"}"#, r#"{"pass\u0077ord":"[redacted]"}"#),
+            (r#"{"q":"password"}"#, r#"{"q":"password"}"#),
+            (r#"{"q":"say \"token\": 5"}"#, r#"{"q":"say \"token\": 5"}"#),
+        ];
+        for (json, expected) in cases {
+            assert_eq!(masked(json), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_not_json_is_read_without_panic_and_its_secrets_go() {
+        for text in
+            [r#"{"token":"abc"#, r#"{"token": "#, r#"{"token""#, r#"""#, r#"{"token":"\"#, "\"\\"]
+        {
+            assert!(!masked(text).contains("abc"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_long_text_is_cut_after_it_was_masked() {
+        let redaction = Redaction::default().limit(24);
+        let (text, truncated) = redaction.arguments(r#"{"password":"0123456789","b":"äöü"}"#);
+        assert_eq!((text.as_str(), truncated), (r#"{"password":"[redacted]""#, true));
+        let (text, truncated) = Redaction::default().limit(4).arguments(r#""äöü""#);
+        assert_eq!((text.as_str(), truncated), ("\"ä", true), "no character is cut in two");
+        let whole = r#"{"a":1}"#;
+        assert_eq!(Redaction::default().limit(7).arguments(whole), (whole.to_owned(), false));
+    }
+
+    #[test]
+    fn header_values_are_masked_by_their_names() {
+        let lines = [("Authorization", "Bearer x"), ("Accept", "*/*"), ("X-API-Key", "y")];
+        let headers = Redaction::default().headers(lines);
+        assert_eq!(
+            headers.as_str(),
+            "Authorization: [redacted]\nAccept: */*\nX-API-Key: [redacted]\n"
+        );
+    }
+
+    fn any_json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            "[ -~é\"\\\\]{0,8}".prop_map(Value::from),
+        ];
+        let name =
+            prop_oneof!["[a-z\"\\\\]{0,4}", Just("my_token".to_owned()), Just("a".to_owned())];
+        leaf.prop_recursive(4, 32, 4, move |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::btree_map(name.clone(), inner, 0..4)
+                    .prop_map(|members| Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
+    /// The same on a tree.
+    fn mask(value: &mut Value) {
+        match value {
+            Value::Array(items) => items.iter_mut().for_each(mask),
+            Value::Object(members) => {
+                for (name, value) in members {
+                    if Redaction::default().is_secret(name) {
+                        *value = json!(MASK);
+                    } else {
+                        mask(value);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn masking_the_text_is_masking_the_tree(value in any_json()) {
+            let mut expected = value.clone();
+            mask(&mut expected);
+            let read: Value = serde_json::from_str(&masked(&value.to_string())).unwrap();
+            prop_assert_eq!(read, expected);
+        }
+
+        #[test]
+        fn no_text_panics(text in any::<String>(), limit in 0_usize..20) {
+            let (text, _) = Redaction::default().limit(limit).arguments(&text);
+            prop_assert!(text.len() <= limit);
+        }
+    }
+}
