@@ -7,9 +7,10 @@ use std::{
 };
 
 use mcp_loadtest_core::{
-    config::TransportName,
+    config::{ConfigError, TransportName},
     fault::{Fault, FaultPlan},
     seed::Seed,
+    tools_file::ToolsFile,
 };
 
 use crate::{
@@ -19,6 +20,7 @@ use crate::{
         builtin::{self, Group},
         conformance,
     },
+    mcp::ServerInfo,
     serve::{
         Served,
         http::{BoundMock, Listening},
@@ -38,6 +40,7 @@ pub struct Mock {
     off: Vec<Group>,
     always_stream: bool,
     conformance: bool,
+    file: Option<ToolsFile>,
 }
 
 impl Mock {
@@ -79,6 +82,14 @@ impl Mock {
     pub fn always_stream(mut self) -> Self {
         self.always_stream = true;
         self
+    }
+
+    /// Offers what a file declares, in place of the built-in tools.
+    pub fn tools_from(mut self, file: ToolsFile) -> Result<Self, ConfigError> {
+        // Tried now, so that whoever brings a bad file hears of it here.
+        Catalog::default().furnish(&file)?;
+        self.file = Some(file);
+        Ok(self)
     }
 
     /// Also offers what the official conformance suite expects of a server.
@@ -123,10 +134,17 @@ impl Mock {
 
     fn into_server(self) -> Arc<Server> {
         let mut catalog = Catalog::default();
-        catalog.extend(builtin::tools(&self.off));
+        let mut info = ServerInfo::default();
+        match &self.file {
+            None => catalog.extend(builtin::tools(&self.off)),
+            Some(file) => {
+                catalog.furnish(file).expect("it was tried when it was given");
+                info.name = file.name.clone().unwrap_or(info.name);
+            }
+        }
         if self.conformance {
             conformance::furnish(&mut catalog);
         }
-        Arc::new(Server::new(catalog, FaultPlan::new(self.faults, self.seed), self.audit))
+        Arc::new(Server::new(info, catalog, FaultPlan::new(self.faults, self.seed), self.audit))
     }
 }

@@ -1,6 +1,9 @@
 //! `mock`: an MCP server that is healthy, or broken on purpose.
 
-use std::net::SocketAddr;
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
 
 use clap::{Args, ValueEnum};
 use mcp_loadtest_core::{
@@ -8,6 +11,7 @@ use mcp_loadtest_core::{
     exit::Exit,
     fault::{Fault, reference},
     seed::Seed,
+    tools_file::ToolsFile,
 };
 use mcp_loadtest_mock::{
     Group, Mock, Served,
@@ -47,6 +51,7 @@ impl From<MockTransport> for TransportName {
 Examples:
   mcp-loadtest mock                                         a healthy server on stdin and stdout
   mcp-loadtest mock --transport http                        the same over HTTP; prints its URL
+  mcp-loadtest mock --tools-from tools.yml                  your own tools with canned answers
   mcp-loadtest mock --fault hang                            every tool call hangs
   mcp-loadtest mock --fault 'hang@tool=search,nth=3'        only the third call of `search` does
   mcp-loadtest mock --fault flaky:0.2 --fault slow:300      20 % fail, all are slow
@@ -78,6 +83,10 @@ pub(crate) struct MockArgs {
     /// Mask what goes by this name in arguments and headers, too; may be given more than once.
     #[arg(long, value_name = "NAME", requires = "audit")]
     audit_mask: Vec<String>,
+    /// Offer what a YAML or JSON file declares in place of the built-in tools: tools with canned
+    /// answers, resources, prompts, or a saved `tools/list`.
+    #[arg(long, value_name = "FILE")]
+    tools_from: Option<PathBuf>,
     /// Leave out a group of built-in tools: identity, data, failure or streaming.
     #[arg(long, value_name = "GROUP", value_parser = hinted::<Group>)]
     without: Vec<Group>,
@@ -122,6 +131,9 @@ pub(crate) fn run(args: &MockArgs, env: &mut Env) -> Result<Exit, CliError> {
     for group in &args.without {
         mock = mock.without(*group);
     }
+    if let Some(path) = &args.tools_from {
+        mock = mock.tools_from(read_tools(path, env)?)?;
+    }
     if args.conformance {
         mock = mock.conformance();
     }
@@ -163,6 +175,13 @@ fn check(args: &MockArgs) -> Result<(), CliError> {
         fault.check(args.transport.into(), None)?;
     }
     Ok(())
+}
+
+fn read_tools(path: &Path, env: &Env) -> Result<ToolsFile, CliError> {
+    let path = env.path(path);
+    let text = std::fs::read_to_string(&path)
+        .map_err(|source| CliError::Read { path: path.clone(), source })?;
+    Ok(ToolsFile::parse(&text, &path.display().to_string())?)
 }
 
 fn open_audit(args: &MockArgs, env: &Env) -> Result<Audit, CliError> {

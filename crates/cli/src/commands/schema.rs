@@ -5,7 +5,7 @@ use mcp_loadtest_core::{
     compare, config,
     exit::Exit,
     report::{json, summary},
-    trace,
+    tools_file, trace,
 };
 use serde_json::Value;
 
@@ -25,6 +25,8 @@ pub(crate) enum SchemaName {
     Summary,
     /// comparison.json, and what compare --json prints
     Comparison,
+    /// The file behind mock --tools-from
+    Tools,
 }
 
 impl SchemaName {
@@ -36,6 +38,7 @@ impl SchemaName {
             Self::Trace => trace::schema::schema(),
             Self::Summary => summary::schema(),
             Self::Comparison => compare::json::schema(),
+            Self::Tools => tools_file::schema(),
         }
     }
 }

@@ -97,7 +97,7 @@ impl Server {
         out: &mut Vec<u8>,
     ) -> Option<Told> {
         match (&*request.method, revision.era()) {
-            (method::TOOLS_CALL, _) => call::now(self, request, revision, out),
+            (method::TOOLS_CALL, _) => call::now(self, session, request, revision, out),
             (method::LISTEN, Era::Modern) => None,
             _ => {
                 let asked = Asked { server: self, session, request, revision };

@@ -46,7 +46,7 @@ use self::session::{Outbox, Session};
 use crate::{
     audit::{Audit, Redaction},
     catalog::Catalog,
-    mcp::request::Request,
+    mcp::{ServerInfo, request::Request},
 };
 
 /// Changes that a client may miss without harm: it hears of the next one.
@@ -55,6 +55,7 @@ const CHANGES_KEPT: usize = 64;
 /// The server.
 #[derive(Debug)]
 pub(crate) struct Server {
+    info: ServerInfo,
     catalog: Catalog,
     faults: RwLock<Arc<FaultPlan>>,
     audit: Audit,
@@ -92,8 +93,9 @@ impl Change {
 }
 
 impl Server {
-    pub(crate) fn new(catalog: Catalog, faults: FaultPlan, audit: Audit) -> Self {
+    pub(crate) fn new(info: ServerInfo, catalog: Catalog, faults: FaultPlan, audit: Audit) -> Self {
         Self {
+            info,
             catalog,
             faults: RwLock::new(Arc::new(faults)),
             audit,

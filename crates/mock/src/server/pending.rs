@@ -176,7 +176,7 @@ impl Pending {
             }
             Instead::ToolError { text } => {
                 let outcome = CallResult::error(text.clone()).into();
-                call::tell(&outcome, request.id, self.revision, frame)
+                call::tell(&self.server, &outcome, request.id, self.revision, frame)
             }
             Instead::Http { status, retry_after, www_authenticate } => {
                 return Err(Ending::Http {
@@ -220,7 +220,7 @@ impl Pending {
                 };
             }
         };
-        call::tell(&outcome, request.id, self.revision, out)
+        call::tell(&self.server, &outcome, request.id, self.revision, out)
     }
 
     async fn call(&self, request: &Request<'_>, exchange: &Exchange) -> Outcome {
@@ -235,7 +235,7 @@ impl Pending {
         match &tool.run {
             Run::Now(run) => {
                 let raw = request.params.arguments.unwrap_or("{}");
-                run(&Call { arguments: &arguments, raw })
+                run(&Call { session: &self.session, arguments: &arguments, raw })
             }
             Run::Later(run) => run(exchange.clone()).await,
         }

@@ -45,7 +45,7 @@ async fn run(fault: &str, pieces: Vec<Vec<u8>>) -> (Served, Vec<Vec<u8>>) {
     let mut catalog = Catalog::default();
     catalog.extend(builtin::tools(&[]));
     let faults = FaultPlan::new([fault.parse().unwrap()], Seed(1));
-    let server = Arc::new(Server::new(catalog, faults, Audit::none()));
+    let server = Arc::new(Server::new(Default::default(), catalog, faults, Audit::none()));
     let writes = Writes::default();
     let served = serve(server, Pieces(pieces), writes.clone()).await.unwrap();
     let written = writes.0.lock().unwrap().clone();
