@@ -7,6 +7,7 @@ mod columns;
 mod jsonl;
 mod memory;
 mod none;
+mod postgres;
 mod sql;
 mod sqlite;
 
@@ -18,7 +19,8 @@ use thiserror::Error;
 use super::{filter::Filter, row::Row};
 
 /// The stores.
-pub const STORES: &[Store] = &[sqlite::ENTRY, jsonl::ENTRY, memory::ENTRY, none::ENTRY];
+pub const STORES: &[Store] =
+    &[sqlite::ENTRY, postgres::ENTRY, jsonl::ENTRY, memory::ENTRY, none::ENTRY];
 
 /// A sort of store.
 #[derive(Debug)]
