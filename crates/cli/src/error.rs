@@ -11,6 +11,7 @@ use mcp_loadtest_core::{
     exit::Exit,
     hint::Hint,
 };
+use mcp_loadtest_mock::audit::StoreError;
 use thiserror::Error;
 
 use crate::env::Env;
@@ -27,6 +28,9 @@ pub(crate) enum CliError {
     /// A saved run cannot be read.
     #[error("{0}")]
     Saved(#[from] SavedError),
+    /// An audit log cannot be read.
+    #[error("{0}")]
+    Audit(#[from] StoreError),
     /// A client's configuration is wrong.
     #[error("{0}")]
     Client(#[from] ClientConfigError),
@@ -77,6 +81,7 @@ impl CliError {
             Self::Run(error) => error.hint(),
             Self::Config(error) => error.hint(),
             Self::Saved(error) => error.hint(),
+            Self::Audit(error) => error.hint(),
             Self::Client(error) => error.hint(),
             Self::Usage { hint, .. } => Some(hint.clone()),
             Self::Target { source, .. } => source.hint(),

@@ -69,6 +69,24 @@ fn lock(file: &File, path: &Path) -> Result<(), StoreError> {
     })
 }
 
+fn push_line(row: &Row, text: &mut Vec<u8>) {
+    let start = text.len();
+    text.extend_from_slice(&OPENING[..OPENING.len() - 1]);
+    serde_json::to_writer(&mut *text, row).expect("a row has no map and a list takes any text");
+    // The brace with which the row opens becomes the comma after the version.
+    text[start + OPENING.len() - 1] = b',';
+    text.push(b'\n');
+}
+
+impl Row {
+    /// The row as a line of a `jsonl` store, with its end.
+    pub fn to_line(&self) -> String {
+        let mut text = Vec::new();
+        push_line(self, &mut text);
+        String::from_utf8(text).expect("JSON is UTF-8")
+    }
+}
+
 struct Writer {
     file: File,
     place: String,
@@ -78,14 +96,7 @@ struct Writer {
 impl Writer {
     fn write(&mut self, rows: &[Row]) -> io::Result<()> {
         self.text.clear();
-        for row in rows {
-            let start = self.text.len();
-            self.text.extend_from_slice(&OPENING[..OPENING.len() - 1]);
-            serde_json::to_writer(&mut self.text, row)?;
-            // The brace with which the row opens becomes the comma after the version.
-            self.text[start + OPENING.len() - 1] = b',';
-            self.text.push(b'\n');
-        }
+        rows.iter().for_each(|row| push_line(row, &mut self.text));
         self.file.write_all(&self.text)
     }
 }

@@ -123,6 +123,13 @@ impl Writer {
         }
         transaction.commit()
     }
+
+    /// Gives back the numbers that were not used, unless somebody has taken later ones.
+    fn give_back(&self) -> rusqlite::Result<()> {
+        let give = "UPDATE audit_sequence SET next = $1 WHERE next = $2";
+        self.connection.execute(give, [self.next, self.first + sql::RANGE])?;
+        Ok(())
+    }
 }
 
 static INSERT: std::sync::LazyLock<String> = std::sync::LazyLock::new(|| {
@@ -138,13 +145,13 @@ impl Sink for Writer {
         Ok(())
     }
 
-    /// Gives back the numbers that were not used, unless somebody has taken later ones.
     fn finish(&mut self) -> Result<(), StoreError> {
-        let end = self.first + sql::RANGE;
-        let given = self
-            .connection
-            .execute("UPDATE audit_sequence SET next = $1 WHERE next = $2", [self.next, end]);
-        given.map(|_| ()).map_err(|error| StoreError::failed("write", &self.place, error))
+        self.give_back().map_err(|error| StoreError::failed("write", &self.place, error))?;
+        // A log that nobody writes is one plain file, which can be read where nothing can be written.
+        // If another process has it open, that one will see to it.
+        let _ = self.connection.busy_timeout(Duration::ZERO);
+        let _ = self.connection.pragma_update(None, "journal_mode", "delete");
+        Ok(())
     }
 }
 
