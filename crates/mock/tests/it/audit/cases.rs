@@ -32,6 +32,7 @@ fn cases() -> Vec<(Filter, Vec<u64>)> {
         (Filter { kind: Some(Kind::Cancellation), ..all.clone() }, vec![10]),
         (Filter { q: text("größe 5"), ..all.clone() }, vec![6]),
         (Filter { q: text("was 7% \\ \u{1f4a5}"), ..all.clone() }, vec![8]),
+        (Filter { q: text(""), limit: Some(2), ..all.clone() }, vec![1, 2]),
         (Filter { q: text("was _%"), ..all.clone() }, vec![]),
         (Filter { q: text("'; DROP TABLE audit; --"), ..all.clone() }, vec![]),
         (Filter { after: Some(8), ..all.clone() }, vec![9, 10]),
