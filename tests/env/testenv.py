@@ -126,12 +126,13 @@ def install_with_apt(environment):
     if folder is None:
         # Without a service that starts by itself: the tests start their own.
         settings = Path("/etc/postgresql-common/createcluster.conf")
-        keep = f"mkdir -p {settings.parent}; [ -e {settings} ] || echo 'create_main_cluster = false' >{settings}"
+        say_so = f"[ -e {settings} ] || echo 'create_main_cluster = false' >{settings}"
         admin = () if os.geteuid() == 0 else ("sudo", "-n")
-        apt = (*admin, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-y", "-o", "Dpkg::Options::=--force-confold")
-        run(*admin, "sh", "-c", keep)
+        apt = (*admin, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-y")
+        run(*admin, "sh", "-c", f"mkdir -p {settings.parent}; {say_so}")
         run(*apt, "update")
-        run(*apt, "install", "--no-install-recommends", *environment.definition["packages"])
+        packages = environment.definition["packages"]
+        run(*apt, "install", "--no-install-recommends", "-o", "Dpkg::Options::=--force-confold", *packages)
         folder = find_program(program, places)
     if folder is None:
         raise InstallError(f"`{program}` is not in {places} after the installation")
@@ -144,7 +145,8 @@ def find_program(program, places):
     if known:
         return Path(known).resolve().parent
     found = [place for place in Path("/").glob(places.lstrip("/")) if (place / program).exists()]
-    return max(found, key=lambda place: [int(number) for number in re.findall(r"\d+", str(place))], default=None)
+    version = lambda place: [int(number) for number in re.findall(r"\d+", str(place))]
+    return max(found, key=version, default=None)
 
 
 INSTALLERS = {

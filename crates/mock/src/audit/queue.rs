@@ -46,7 +46,7 @@ struct State {
     is_idle: bool,
     /// How many threads wait for the list to be taken or rows to be written.
     waiting: usize,
-    /// Somebody wants to read what was recorded: the writer should not linger.
+    /// Somebody wants to read what was recorded: the writer should not linger this time.
     is_hurried: bool,
     end: End,
 }
@@ -192,6 +192,7 @@ impl Queue {
         }
         mem::swap(&mut state.rows, batch);
         state.weight = 0;
+        state.is_hurried = false;
         self.tell_of_move(&state);
         true
     }
@@ -200,9 +201,6 @@ impl Queue {
     pub(super) fn wrote(&self, rows: usize) {
         let mut state = self.lock();
         state.written += rows as u64;
-        if state.written == state.emitted {
-            state.is_hurried = false;
-        }
         self.tell_of_move(&state);
     }
 

@@ -53,7 +53,7 @@ pub(super) fn run(args: &ListArgs, log: &mut dyn Source, env: &mut Env) -> Resul
     Ok(Exit::Pass)
 }
 
-pub(super) fn table(rows: &[Row]) -> String {
+fn table(rows: &[Row]) -> String {
     let cells: Vec<_> = rows.iter().map(text::cells).collect();
     table::render(text::HEADS, SIDES, &cells)
 }

@@ -35,6 +35,8 @@ pub(super) struct TailArgs {
 
 /// How often the log is looked at.
 const PAUSE: Duration = Duration::from_millis(200);
+/// Nobody knows how wide the columns of rows will be that are still to come.
+const WIDTHS: [usize; 6] = [8, 26, 24, 10, 8, 0];
 
 pub(super) fn run(args: &TailArgs, log: &mut dyn Source, env: &mut Env) -> Result<Exit, CliError> {
     // The place before the rows: what is recorded in between is then seen twice, not missed.
@@ -42,11 +44,10 @@ pub(super) fn run(args: &TailArgs, log: &mut dyn Source, env: &mut Env) -> Resul
     let filter = args.selection.filter();
     let last = Filter { limit: Some(args.lines), keep: Keep::Last, ..filter.clone() };
     let rows = log.query(&last)?;
-    if args.json {
-        rows.iter().for_each(|row| env.out(&text::line(row)));
-    } else {
-        env.out(&list::table(&rows));
+    if !args.json {
+        env.out(&table::line(&text::HEADS.map(str::to_owned), list::SIDES, &WIDTHS));
     }
+    rows.iter().for_each(|row| env.out(&show(args, row)));
     if args.follow {
         let shown = rows.iter().map(|row| row.seq).collect();
         let mut tail = Tail { args, filter, place, shown, left: args.count };
@@ -96,10 +97,9 @@ impl Tail<'_> {
     }
 }
 
-/// A row that comes alone. It cannot know how wide the next ones will be, so it takes the usual.
 fn show(args: &TailArgs, row: &Row) -> String {
     if args.json {
         return text::line(row);
     }
-    table::line(&text::cells(row), list::SIDES, &[8, 26, 24, 10, 8, 0])
+    table::line(&text::cells(row), list::SIDES, &WIDTHS)
 }
