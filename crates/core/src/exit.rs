@@ -15,6 +15,8 @@ pub enum Exit {
     Usage,
     /// Interrupted by a signal; what had been measured was written.
     Interrupted,
+    /// The code that a fault asked for, or that of a program that we stood in for.
+    As(u8),
 }
 
 impl Exit {
@@ -34,6 +36,7 @@ impl Exit {
             Self::Fail => Self::FAIL,
             Self::Usage => Self::USAGE,
             Self::Interrupted => Self::INTERRUPTED,
+            Self::As(code) => code,
         }
     }
 }

@@ -22,6 +22,7 @@ pub mod danger;
 pub mod display;
 pub mod event;
 pub mod exit;
+pub mod fault;
 pub mod generate;
 pub mod hint;
 pub mod histogram;

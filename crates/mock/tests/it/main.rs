@@ -9,4 +9,3 @@ mod pipes;
 mod python;
 mod refusals;
 mod support;
-mod wedge;

@@ -1,0 +1,97 @@
+//! Changes to what a reply says. A reply that is no JSON object stays as it is.
+
+use serde_json::{Map, Value, json};
+
+/// What separates an id from the one that was asked for: far from any that is in use.
+const ID_OFFSET: i64 = 1 << 30;
+
+type Object = Map<String, Value>;
+
+fn edit(message: &mut Vec<u8>, change: impl FnOnce(&mut Object)) {
+    let Ok(mut object) = serde_json::from_slice::<Object>(message) else { return };
+    change(&mut object);
+    *message = Value::Object(object).to_string().into_bytes();
+}
+
+/// Another id of the same type.
+pub(super) fn wrong_id(message: &mut Vec<u8>) {
+    edit(message, |object| {
+        let id = match object.get("id") {
+            Some(Value::String(id)) => json!(format!("{id}-other")),
+            Some(Value::Number(id)) => json!(id.as_i64().unwrap_or(0).wrapping_add(ID_OFFSET)),
+            _ => json!(ID_OFFSET),
+        };
+        object.insert("id".into(), id);
+    });
+}
+
+/// Pads the first text of the content, the message of an error, or else `_meta`.
+pub(super) fn oversized(message: &mut Vec<u8>, bytes: usize) {
+    edit(message, |object| {
+        if let Some(Value::String(text)) =
+            object.get_mut("error").and_then(|e| e.get_mut("message"))
+        {
+            return pad(text, bytes);
+        }
+        let Some(Value::Object(result)) = object.get_mut("result") else { return };
+        if let Some(Value::Array(blocks)) = result.get_mut("content") {
+            let texts = blocks.iter_mut().filter_map(|block| match block.get_mut("text") {
+                Some(Value::String(text)) => Some(text),
+                _ => None,
+            });
+            if let Some(text) = texts.into_iter().next() {
+                return pad(text, bytes);
+            }
+            blocks.push(json!({ "type": "text", "text": padding(bytes) }));
+        } else {
+            let meta = result.entry("_meta").or_insert_with(|| json!({}));
+            if let Value::Object(meta) = meta {
+                meta.insert("padding".into(), padding(bytes).into());
+            }
+        }
+    });
+}
+
+fn pad(text: &mut String, bytes: usize) {
+    let missing = bytes.saturating_sub(text.len());
+    text.push_str(&padding(missing));
+}
+
+fn padding(bytes: usize) -> String {
+    "x".repeat(bytes)
+}
+
+/// Lists become texts and `isError` a word, which no revision's schema allows.
+pub(super) fn schema_violation(message: &mut Vec<u8>) {
+    edit(message, |object| {
+        // An error reply has no result to spoil, and gets one.
+        object.remove("error");
+        let result = object.entry("result").or_insert_with(|| json!({}));
+        let Value::Object(result) = result else { return };
+        if !result.values().any(Value::is_array) {
+            result.insert("content".into(), json!([]));
+        }
+        for (key, value) in result.iter_mut() {
+            if value.is_array() {
+                *value = json!("not a list");
+            } else if key == "isError" {
+                *value = json!("perhaps");
+            }
+        }
+    });
+}
+
+/// How every cursor begins that a fault makes up, so that a server can tell them from nonsense.
+pub const CURSOR_PREFIX: &str = "page-";
+
+/// One more page, with a cursor that no page had.
+pub(super) fn next_cursor(message: &mut Vec<u8>, page: u64) {
+    edit(message, |object| {
+        if let Some(Value::Object(result)) = object.get_mut("result") {
+            result.insert(
+                "nextCursor".into(),
+                json!(format!("{CURSOR_PREFIX}{}", page.saturating_add(1))),
+            );
+        }
+    });
+}
