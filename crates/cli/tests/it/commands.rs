@@ -180,6 +180,7 @@ fn every_command_explains_itself() {
         "report",
         "compare",
         "runs",
+        "audit",
         "list-scenarios",
         "example-config",
         "schema",

@@ -3,7 +3,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod audit;
 mod bad_input;
+#[path = "../../../mock/tests/it/audit/cluster.rs"]
+mod cluster;
 mod commands;
 mod compare;
 mod harness;

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should fail where it stands")]
 
+mod audit;
 mod client;
 mod limits;
 mod pipes;
