@@ -17,15 +17,18 @@
 //! # }
 //! ```
 
+pub mod admin;
 pub mod audit;
 mod catalog;
+mod desk;
 mod mcp;
 mod mock;
 mod serve;
 mod server;
 
 pub use catalog::builtin::{Group, UnknownGroup};
-pub use mock::Mock;
+pub use desk::{Counters, Desk};
+pub use mock::{Mock, StdioMock};
 pub use serve::{
     Served,
     http::{BoundMock, RunningMock},

@@ -8,18 +8,20 @@ use std::{
 
 use mcp_loadtest_core::{
     config::{ConfigError, TransportName},
-    fault::{Fault, FaultPlan},
+    fault::Fault,
     seed::Seed,
     tools_file::ToolsFile,
 };
 
 use crate::{
+    admin::Controlled,
     audit::Audit,
     catalog::{
         Catalog,
         builtin::{self, Group},
         conformance,
     },
+    desk::Desk,
     mcp::ServerInfo,
     serve::{
         Served,
@@ -101,10 +103,15 @@ impl Mock {
 
     /// Serves the standard streams of this process until their input ends.
     pub async fn serve_stdio(self) -> io::Result<Served> {
-        self.serve_pipes(io::stdin(), io::stdout()).await
+        self.on_stdio().serve().await
     }
 
-    /// The same over any pair of streams, one message a line.
+    /// On the standard streams, before it serves: an admin interface can be put beside it.
+    pub fn on_stdio(self) -> StdioMock {
+        StdioMock { server: self.into_server() }
+    }
+
+    /// Serves any pair of streams, one message a line.
     ///
     /// Two threads of its own read and write. If the future is dropped, they end when their streams
     /// do.
@@ -145,6 +152,24 @@ impl Mock {
         if self.conformance {
             conformance::furnish(&mut catalog);
         }
-        Arc::new(Server::new(info, catalog, FaultPlan::new(self.faults, self.seed), self.audit))
+        Arc::new(Server::new(info, catalog, Desk::new(self.faults, self.seed), self.audit))
+    }
+}
+
+/// A mock that is about to serve the standard streams.
+#[derive(Debug)]
+pub struct StdioMock {
+    server: Arc<Server>,
+}
+
+impl StdioMock {
+    /// What an admin interface looks at and changes.
+    pub fn controlled(&self) -> Controlled {
+        self.server.controlled(TransportName::Stdio)
+    }
+
+    /// Serves until the input ends.
+    pub async fn serve(self) -> io::Result<Served> {
+        stdio::serve(self.server, io::stdin(), io::stdout()).await
     }
 }

@@ -19,7 +19,7 @@ use mcp_loadtest_mock::{
 };
 
 use super::{block_on, explain};
-use crate::{env::Env, error::CliError, hinted, interrupt};
+use crate::{admin_args::AdminArgs, env::Env, error::CliError, hinted, interrupt};
 
 /// How the mock is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -96,6 +96,8 @@ pub(crate) struct MockArgs {
     /// Over HTTP, send even a lone reply as a stream of events.
     #[arg(long)]
     always_stream: bool,
+    #[command(flatten)]
+    admin: AdminArgs,
     /// Print what it offers and which faults there are, and exit.
     #[arg(long)]
     explain: bool,
@@ -151,16 +153,24 @@ pub(crate) fn run(args: &MockArgs, env: &mut Env) -> Result<Exit, CliError> {
 
 async fn serve(args: &MockArgs, mock: Mock, env: &mut Env) -> Result<Served, CliError> {
     if args.transport == MockTransport::Stdio {
+        let mock = mock.on_stdio();
+        // Our stdout belongs to the protocol.
+        let admin = args.admin.bind(mock.controlled(), env, Env::err).await?;
         return tokio::select! {
-            served = mock.serve_stdio() => Ok(served?),
+            served = mock.serve() => Ok(served?),
+            error = admin.serve() => Err(error),
             () = interrupt::signal() => Ok(Served::Gone),
         };
     }
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     let address = args.listen.unwrap_or(any_port);
     let bound = mock.bind_as(args.transport.into(), address).await?;
+    let admin = args.admin.bind(bound.controlled(), env, Env::out).await?;
     env.out(&format!("{}\n", serde_json::json!({ "url": bound.url() })));
-    Ok(bound.serve_until(interrupt::signal()).await?)
+    tokio::select! {
+        served = bound.serve_until(interrupt::signal()) => Ok(served?),
+        error = admin.serve() => Err(error),
+    }
 }
 
 /// What can be known to be wrong before anything is started.

@@ -20,6 +20,7 @@ use super::{
 };
 use crate::{
     audit::Row,
+    desk::Ended,
     mcp::{refusal::Refusal, request::Request},
 };
 
@@ -71,6 +72,7 @@ impl Server {
                 }
             }
         };
+        self.desk.count(Ended { error: !told.is_success(), ..Ended::default() });
         let finish =
             Finish { told: &told, bytes_out: out.len() - before, ..Finish::at(begun.elapsed()) };
         Begun::Done(Done { row: draft.map(|draft| draft.finish(finish)), told })

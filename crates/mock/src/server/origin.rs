@@ -16,9 +16,6 @@ pub(crate) struct Origin<'a> {
 /// The same, kept.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Facts {
-    pub(crate) address: Option<SocketAddr>,
-    pub(crate) verb: Option<String>,
-    pub(crate) path: Option<String>,
     pub(crate) headers: Vec<(String, String)>,
 }
 
@@ -27,12 +24,7 @@ pub(crate) const MOST_HEADERS: usize = 100;
 
 impl Origin<'_> {
     pub(crate) fn keep(&self) -> Facts {
-        Facts {
-            address: self.address,
-            verb: self.verb.map(Into::into),
-            path: self.path.map(Into::into),
-            headers: self.headers(),
-        }
+        Facts { headers: self.headers() }
     }
 
     /// The headers in the order in which they came. What is no text is shown as well as it can be.
@@ -62,7 +54,7 @@ mod tests {
     #[test]
     fn headers_are_kept_in_their_order() {
         let head = b"POST /mcp HTTP/1.1\r\nHost: a\r\nX-Two: 1\r\nx-two: \xff\r\n\r\n";
-        let facts = Origin { head, verb: Some("POST"), ..Origin::default() }.keep();
+        let facts = Origin { head, ..Origin::default() }.keep();
         let names: Vec<_> = facts.headers.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["Host", "X-Two", "x-two"]);
         assert_eq!((facts.header("x-TWO"), facts.header("none")), (Some("1"), None));

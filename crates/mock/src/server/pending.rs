@@ -26,6 +26,7 @@ use super::{
 };
 use crate::{
     catalog::tool::{Call, Run},
+    desk::Ended,
     mcp::{
         refusal::Refusal,
         request::{Incoming, Request},
@@ -115,6 +116,11 @@ impl Pending {
             }
         };
         self.session.finish(request.id);
+        self.server.desk().count(Ended {
+            error: !matches!(&ending, Ending::Reply { told, .. } if told.is_success()),
+            cancelled: self.cancel.is_cancelled(),
+            faulted: !self.treatment.is_nothing(),
+        });
         self.write_down(&exchange, &ending).await;
         ending
     }
