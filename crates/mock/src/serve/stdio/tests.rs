@@ -1,3 +1,5 @@
+use std::sync::Mutex;
+
 use mcp_loadtest_core::{fault::FaultPlan, seed::Seed};
 use serde_json::{Value, json};
 
