@@ -3,7 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should fail where it stands")]
 
 mod client;
+mod faults;
 mod limits;
+mod peer;
 mod pipes;
 mod python;
 mod refusals;
