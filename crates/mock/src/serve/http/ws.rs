@@ -115,6 +115,7 @@ async fn talk(
     loop {
         let after = tokio::select! {
             Some(out) = outgoing.recv() => obey(socket, dialogue, out).await,
+            () = dialogue.server().end().cancelled() => Ok(After::Closed),
             message = socket.next() => match message {
                 Some(Ok(Message::Text(text))) => {
                     take(socket, dialogue, text.as_bytes(), origin).await
