@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should fail where it stands")]
 
+mod audit;
+mod cancel;
 mod client;
 mod faults;
 mod limits;

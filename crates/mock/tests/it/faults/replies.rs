@@ -17,7 +17,7 @@ pub(super) async fn usual(mut peer: Peer) {
     if peer.transport == TransportName::Http {
         assert_eq!(peer.next(id).await, Got::Done, "there is one reply");
     }
-    peer.end().await;
+    peer.stop().await;
 }
 
 pub(super) async fn error(mut peer: Peer, code: i64) {

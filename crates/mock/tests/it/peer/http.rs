@@ -9,7 +9,7 @@ use super::{Got, bytes::Exchange};
 
 /// Requests that are on their way, by their id.
 pub(crate) struct Client {
-    address: SocketAddr,
+    pub(super) address: SocketAddr,
     era: Era,
     pub(crate) session: Option<String>,
     running: HashMap<u64, Exchange>,
@@ -66,11 +66,27 @@ impl Client {
         self.begin(id, "GET", &lines, "").await;
     }
 
+    /// Says goodbye, with the status that it gets.
+    pub(crate) async fn delete(&mut self) -> Option<u16> {
+        let lines = self.lines(&Value::Null);
+        self.visit("DELETE", &lines, "").await
+    }
+
+    /// Any request, with the status that it gets.
+    pub(crate) async fn visit(&mut self, verb: &str, lines: &str, body: &str) -> Option<u16> {
+        self.begin(0, verb, lines, body).await;
+        match self.next(0).await {
+            Got::Frame(frame) => frame.status,
+            other => panic!("no reply: {other:?}"),
+        }
+    }
+
     pub(super) async fn next(&mut self, id: u64) -> Got {
         self.running.get_mut(&id).expect("it was sent").next().await
     }
 
-    pub(super) fn hang_up_all(&mut self) {
-        self.running.clear();
+    /// Closes the connection on which a reply is awaited.
+    pub(crate) fn hang_up(&mut self, id: u64) {
+        self.running.remove(&id).expect("it was sent");
     }
 }

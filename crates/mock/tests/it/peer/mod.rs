@@ -4,6 +4,7 @@
 //! | file    | what it does                                                    |
 //! |---------|-----------------------------------------------------------------|
 //! | `got`   | what a client sees next                                         |
+//! | `line`  | how a client reaches the mock, whichever transport it is        |
 //! | `stdio` | a pair of pipes, and a mock with a thread of its own            |
 //! | `http`  | Streamable HTTP, a connection for each request                  |
 //! | `bytes` | a socket whose reads are counted, and HTTP replies taken apart  |
@@ -13,11 +14,10 @@
 mod bytes;
 mod got;
 mod http;
+mod line;
 mod sse;
 mod stdio;
 mod ws;
-
-use std::net::SocketAddr;
 
 use mcp_loadtest_core::{
     config::TransportName,
@@ -26,9 +26,10 @@ use mcp_loadtest_core::{
 };
 use mcp_loadtest_mock::{Mock, Served};
 use serde_json::{Value, json};
-use tokio::{sync::oneshot, task::JoinHandle, time::timeout};
+use tokio::time::timeout;
 
 pub(crate) use self::got::{Frame, Got};
+use self::line::{Line, Serving};
 use super::support::LIMIT;
 
 /// A mock, and one client of it.
@@ -36,37 +37,24 @@ pub(crate) struct Peer {
     pub(crate) transport: TransportName,
     pub(crate) era: Era,
     line: Line,
-    serving: Serving,
+    /// `None` for a guest at somebody else's mock.
+    serving: Option<Serving>,
     last_id: u64,
-}
-
-/// How the client reaches the mock.
-enum Line {
-    Stdio(stdio::Pipes),
-    Http(http::Client),
-    Sse(sse::Client),
-    Ws(ws::Client),
-}
-
-/// The mock; over sockets it has to be told when to end.
-struct Serving {
-    stop: Option<oneshot::Sender<()>>,
-    task: JoinHandle<Served>,
 }
 
 impl Peer {
     /// Starts the mock and, in the legacy era, shakes hands.
     pub(crate) async fn start(mock: Mock, transport: TransportName, era: Era) -> Self {
-        let (line, serving) = match transport {
-            TransportName::Stdio => {
-                let (pipes, task) = stdio::start(mock);
-                (Line::Stdio(pipes), Serving { stop: None, task })
-            }
-            _ => {
-                let (address, serving) = listen(mock, transport).await;
-                (Line::open(transport, era, address).await, serving)
-            }
-        };
+        let (line, serving) = Line::to(mock, transport, era).await;
+        Self::open(transport, era, line, Some(serving)).await
+    }
+
+    async fn open(
+        transport: TransportName,
+        era: Era,
+        line: Line,
+        serving: Option<Serving>,
+    ) -> Self {
         let mut peer = Self { transport, era, line, serving, last_id: 0 };
         if era == Era::Legacy {
             peer.shake_hands().await;
@@ -74,11 +62,18 @@ impl Peer {
         peer
     }
 
+    /// Another client of the same mock, which must be reached over HTTP.
+    pub(crate) async fn join(&self) -> Self {
+        let Line::Http(client) = &self.line else { panic!("only HTTP has many clients") };
+        let line = Line::open(self.transport, self.era, client.address).await;
+        Self::open(self.transport, self.era, line, None).await
+    }
+
     /// Makes a session; over HTTP it takes the place of the former.
     pub(crate) async fn shake_hands(&mut self) {
         let params = json!({
             "protocolVersion": Revision::NEWEST_LEGACY.as_str(),
-            "capabilities": {},
+            "capabilities": { "sampling": {} },
             "clientInfo": { "name": "peer", "version": "0" },
         });
         if let Line::Http(client) = &mut self.line {
@@ -107,12 +102,7 @@ impl Peer {
         }
         let id = self.next_id();
         let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
-        match &mut self.line {
-            Line::Stdio(pipes) => pipes.send(&message),
-            Line::Http(client) => client.post(id, &message).await,
-            Line::Sse(client) => client.send(id, &message).await,
-            Line::Ws(client) => client.send(&message).await,
-        }
+        self.line.ask(id, &message).await;
         id
     }
 
@@ -128,27 +118,13 @@ impl Peer {
     /// Sends a message that wants no reply.
     pub(crate) async fn tell(&mut self, message: &Value) {
         let id = self.next_id();
-        match &mut self.line {
-            Line::Stdio(pipes) => pipes.send(message),
-            Line::Http(client) => client.tell(id, message).await,
-            Line::Sse(client) => client.send(id, message).await,
-            Line::Ws(client) => client.send(message).await,
-        }
+        self.line.tell(id, message).await;
     }
 
     /// What comes next, for the request with this id or, on a line that all share, for anybody.
     pub(crate) async fn next(&mut self, id: u64) -> Got {
-        let got = timeout(LIMIT, self.next_at_all(id)).await;
+        let got = timeout(LIMIT, self.line.next(id)).await;
         got.unwrap_or_else(|_| panic!("nothing came for {id} within {LIMIT:?}"))
-    }
-
-    async fn next_at_all(&mut self, id: u64) -> Got {
-        match &mut self.line {
-            Line::Stdio(pipes) => pipes.next().await,
-            Line::Http(client) => client.next(id).await,
-            Line::Sse(client) => client.next(id).await,
-            Line::Ws(client) => client.next().await,
-        }
     }
 
     /// The next message, which must be whole.
@@ -222,7 +198,7 @@ impl Peer {
         // Each has its share of the time in which all of them are silent.
         let share = (HANG_LIMIT - LIMIT / 2) / ids.len() as u32;
         for id in ids {
-            let early = timeout(share, self.next_at_all(*id)).await;
+            let early = timeout(share, self.line.next(*id)).await;
             assert!(early.is_err(), "{early:?}");
         }
         for id in ids {
@@ -231,12 +207,18 @@ impl Peer {
         }
     }
 
-    /// The client has nothing more to say.
+    /// Over pipes: the client has nothing more to say.
     pub(crate) fn close(&mut self) {
+        if let Line::Stdio(pipes) = &mut self.line {
+            pipes.close();
+        }
+    }
+
+    /// What only HTTP can do.
+    pub(crate) fn http(&mut self) -> &mut http::Client {
         match &mut self.line {
-            Line::Stdio(pipes) => pipes.close(),
-            Line::Http(client) => client.hang_up_all(),
-            Line::Sse(_) | Line::Ws(_) => {}
+            Line::Http(client) => client,
+            _ => panic!("only over HTTP"),
         }
     }
 
@@ -244,44 +226,20 @@ impl Peer {
     pub(crate) async fn served(self) -> Served {
         // The client must not go first.
         let Self { line, serving, .. } = self;
-        let served = timeout(LIMIT, serving.task).await.expect("it ends").expect("no panic");
+        let task = serving.expect("the mock is ours").task;
+        let served = timeout(LIMIT, task).await.expect("it ends").expect("no panic");
         drop(line);
         served
     }
 
-    /// Ends the client and the mock.
-    pub(crate) async fn end(self) -> Served {
-        let Self { line, serving, .. } = self;
-        drop(line);
-        let Serving { stop, task } = serving;
+    /// Ends the mock as its user does, while the client still listens. Pipes end with their client.
+    pub(crate) async fn stop(mut self) -> Served {
+        self.close();
+        let stop = self.serving.as_mut().expect("the mock is ours").stop.take();
         // A mock that has already ended needs no telling.
         let _ = stop.map(|stop| stop.send(()));
-        timeout(LIMIT, task).await.expect("it ends").expect("no panic")
+        self.served().await
     }
-}
-
-impl Line {
-    async fn open(transport: TransportName, era: Era, address: SocketAddr) -> Self {
-        match transport {
-            TransportName::Sse => Self::Sse(sse::Client::open(address).await),
-            TransportName::Ws => Self::Ws(ws::Client::open(address).await),
-            _ => Self::Http(http::Client::new(address, era)),
-        }
-    }
-}
-
-async fn listen(mock: Mock, transport: TransportName) -> (SocketAddr, Serving) {
-    let bound = mock.bind_as(transport, "127.0.0.1:0".parse().unwrap()).await.unwrap();
-    let address = bound.url().split('/').nth(2).unwrap().parse().unwrap();
-    let (stop, stopped) = oneshot::channel();
-    let stopped = async move {
-        // Whoever forgets to stop it wants it to go on.
-        if stopped.await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    };
-    let task = tokio::spawn(async { bound.serve_until(stopped).await.unwrap() });
-    (address, Serving { stop: Some(stop), task })
 }
 
 /// The text of a tool result.
