@@ -11,6 +11,7 @@ mod commands;
 mod compare;
 mod harness;
 mod interrupted;
+mod mock;
 #[cfg(feature = "otlp")]
 mod otlp;
 mod process;

@@ -188,11 +188,17 @@ impl Server {
         self.crash.send_replace(Some(code));
     }
 
+    /// The exit code of a crash that was asked for.
+    pub(crate) fn has_crashed(&self) -> Option<i32> {
+        *self.crash.borrow()
+    }
+
     /// Waits for a crash that was asked for.
     pub(crate) async fn crashed(&self) -> i32 {
         let mut crash = self.crash.subscribe();
         loop {
-            if let Some(code) = *crash.borrow_and_update() {
+            crash.mark_unchanged();
+            if let Some(code) = self.has_crashed() {
                 return code;
             }
             // The sender is ours, so it cannot be gone.

@@ -1,4 +1,10 @@
+<<<<<<< HEAD
 use mcp_loadtest_core::seed::Seed;
+=======
+use std::sync::Mutex;
+
+use mcp_loadtest_core::{fault::FaultPlan, seed::Seed};
+>>>>>>> matrix
 use serde_json::{Value, json};
 
 use super::*;
