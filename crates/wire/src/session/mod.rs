@@ -9,7 +9,8 @@
 //! | `open`      | start a server or connect to one, find the era, shake hands    |
 //! | `address`   | how to get to a server that is reached by its address          |
 //! | `behind`    | the process at that address, and what its end means            |
-//! | `call`      | send a prepared request and wait for what becomes of it        |
+//! | `call`      | send a prepared request; end it without a reply                |
+//! | `follow`    | wait for what becomes of it                                    |
 //! | `settle`    | take frames from the transport and end the calls they answer   |
 //! | `answer`    | answer what the server asks of us, in both eras                |
 //! | `forensics` | find out why a call is silent                                  |
@@ -20,6 +21,7 @@ mod answer;
 mod behind;
 mod call;
 mod era;
+mod follow;
 mod forensics;
 mod handshake;
 mod open;
@@ -44,8 +46,9 @@ use tokio::time::sleep;
 
 pub use crate::slots::Deadlines;
 pub use address::{Address, Owner};
-pub use call::How;
+pub use call::{Ending, How};
 pub use era::{EraProbe, find_revision};
+pub use follow::InFlight;
 pub use handshake::{Hello, ProtocolStrictness};
 pub use open::{Hold, OpenError, Options, Target};
 pub use prepared::Prepared;

@@ -34,7 +34,7 @@ use self::{
     head::{ContentType, Framing, Head, Heads, RequestHead},
     stream::{Dial, Stream},
 };
-use crate::session::{Break, Inner, Prepared};
+use crate::session::{Break, Inner};
 
 /// How much is asked of a socket at once.
 const READ_SIZE: usize = 64 << 10;
@@ -129,10 +129,12 @@ impl HttpLink {
         head.render(method)
     }
 
-    /// Sends one request and settles its reply.
-    pub(crate) async fn exchange(&self, inner: &Inner, id: u64, prepared: &Prepared) {
+    /// Sends the request of a call and settles its reply.
+    pub(crate) async fn exchange(&self, inner: &Inner, id: u64) {
         let result = async {
             let mut stream = self.connection().await?;
+            let prepared = inner.slots.borrow_mut().prepared(id);
+            let Some(prepared) = prepared else { return Ok(()) };
             // Written before anything is waited for, so that no call holds on to what it writes.
             let unsent = send(&stream, |out| {
                 self.begin_request(out, &prepared.headers, prepared.template.len(id));
