@@ -6,7 +6,9 @@
 //!
 //! | file        | what it does                                                   |
 //! |-------------|----------------------------------------------------------------|
+//! | `target`    | whom to talk to, and with which limits                         |
 //! | `open`      | start a server or connect to one, find the era, shake hands    |
+//! | `open_error`| why there is no session                                        |
 //! | `address`   | how to get to a server that is reached by its address          |
 //! | `behind`    | the process at that address, and what its end means            |
 //! | `call`      | send a prepared request; end it without a reply                |
@@ -25,8 +27,10 @@ mod follow;
 mod forensics;
 mod handshake;
 mod open;
+mod open_error;
 mod prepared;
 mod settle;
+mod target;
 mod tools;
 
 use std::{
@@ -50,9 +54,10 @@ pub use call::{Ending, How};
 pub use era::{EraProbe, find_revision};
 pub use follow::InFlight;
 pub use handshake::{Hello, ProtocolStrictness};
-pub use open::{Hold, OpenError, Options, Target};
+pub use open_error::OpenError;
 pub use prepared::Prepared;
 pub(crate) use prepared::prepare;
+pub use target::{Hold, Options, Target};
 pub use tools::ToolListing;
 
 use crate::{

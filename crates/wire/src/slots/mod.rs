@@ -10,46 +10,16 @@
 //! An id's slot is `id % capacity`. A slot that is still taken by an old, stuck call makes `open`
 //! skip that id, so ids stay unique and grow; gaps mean that something hangs.
 
+mod deadlines;
+
 use std::{rc::Rc, task::Waker, time::Duration};
 
 use mcp_loadtest_core::{event::Phase, units::nanos};
 
+pub use deadlines::Deadlines;
+pub(crate) use deadlines::{Due, Limits, Overdue};
+
 use crate::session::Prepared;
-
-/// When silence becomes a hang, and when the call is given up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Deadlines {
-    /// No reply for this long is a hang.
-    pub hang: Duration,
-    /// After the hang, a reply is waited for this much longer.
-    pub grace: Duration,
-    /// The caller's own limit for the whole call.
-    pub timeout: Duration,
-}
-
-/// A deadline that has passed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Due {
-    /// The hang threshold.
-    Overdue,
-    /// Hang threshold and grace period.
-    Silent,
-    /// The caller's own limit.
-    TimedOut,
-}
-
-/// Whether a reply came too late.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Overdue {
-    /// In time.
-    No,
-    /// After the hang threshold, as was reported.
-    Noticed,
-    /// After the hang threshold, which nobody had noticed yet.
-    Unnoticed,
-    /// After the caller's own limit.
-    TimedOut,
-}
 
 /// What a caller waits for.
 #[derive(Debug)]
@@ -102,25 +72,6 @@ pub(crate) struct Slot {
     waker: Option<Waker>,
     limits: Limits,
     due: Option<Due>,
-}
-
-/// The ages at which a call is due, in nanoseconds.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Limits {
-    hang: u64,
-    silent: u64,
-    timeout: u64,
-}
-
-impl Limits {
-    const NEVER: Self = Self { hang: u64::MAX, silent: u64::MAX, timeout: u64::MAX };
-
-    #[inline]
-    pub(crate) fn new(deadlines: &Deadlines) -> Self {
-        let hang = nanos(deadlines.hang);
-        let silent = hang.saturating_add(nanos(deadlines.grace));
-        Self { hang, silent, timeout: nanos(deadlines.timeout) }
-    }
 }
 
 /// All calls in flight on a session.
