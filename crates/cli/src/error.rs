@@ -62,6 +62,9 @@ pub(crate) enum CliError {
         /// Why.
         source: std::io::Error,
     },
+    /// A second signal came before the report was written.
+    #[error("interrupted again, before there was a report")]
+    Interrupted,
     /// Something of the system failed.
     #[error("{0}")]
     System(#[from] std::io::Error),
@@ -80,6 +83,10 @@ impl CliError {
             Self::Client(error) => error.hint(),
             Self::Usage { hint, .. } => Some(hint.clone()),
             Self::Target { source, .. } => source.hint(),
+            Self::Interrupted => Some(
+                "after one Ctrl-C calls in flight have a moment to end, and the report is written"
+                    .into(),
+            ),
             Self::Read { .. } | Self::Write { .. } | Self::System(_) => None,
         }
     }
@@ -87,7 +94,7 @@ impl CliError {
     /// How the command ends.
     pub(crate) fn exit(&self) -> Exit {
         match self {
-            Self::Run(RunError::Interrupted) => Exit::Interrupted,
+            Self::Run(RunError::Interrupted) | Self::Interrupted => Exit::Interrupted,
             Self::Target { source, .. } => source.exit(),
             _ => Exit::Usage,
         }
