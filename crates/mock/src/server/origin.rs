@@ -24,18 +24,21 @@ pub(crate) const MOST_HEADERS: usize = 100;
 
 impl Origin<'_> {
     pub(crate) fn keep(&self) -> Facts {
-        Facts { headers: self.headers() }
+        let mut headers = Vec::new();
+        self.each_header(|name, value| headers.push((name.to_owned(), value.to_owned())));
+        Facts { headers }
     }
 
-    /// The headers in the order in which they came. What is no text is shown as well as it can be.
-    fn headers(&self) -> Vec<(String, String)> {
+    /// Visits the headers in the order in which they came. What is no text is shown as well as it
+    /// can be.
+    pub(crate) fn each_header(&self, mut visit: impl FnMut(&str, &str)) {
         let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
         let mut request = httparse::Request::new(&mut headers);
         // The head was parsed before, or there is none.
         let _ = request.parse(self.head);
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let named = request.headers.iter().filter(|header| !header.name.is_empty());
-        named.map(|header| (header.name.to_owned(), text(header.value))).collect()
+        for header in request.headers.iter().filter(|header| !header.name.is_empty()) {
+            visit(header.name, &String::from_utf8_lossy(header.value));
+        }
     }
 }
 

@@ -15,8 +15,8 @@ use serde_json::json;
 use tokio::time::{Duration, sleep};
 
 use super::{
-    audit::{memory, rows, wait_for},
     peer::{Got, Peer},
+    written::{memory, rows, wait_for},
 };
 
 /// How a call ends before its time.

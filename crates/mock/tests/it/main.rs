@@ -13,3 +13,4 @@ mod pipes;
 mod python;
 mod refusals;
 mod support;
+mod written;

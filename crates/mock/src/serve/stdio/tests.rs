@@ -1,10 +1,6 @@
-<<<<<<< HEAD
-use mcp_loadtest_core::seed::Seed;
-=======
 use std::sync::Mutex;
 
-use mcp_loadtest_core::{fault::FaultPlan, seed::Seed};
->>>>>>> matrix
+use mcp_loadtest_core::seed::Seed;
 use serde_json::{Value, json};
 
 use super::*;
