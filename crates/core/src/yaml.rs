@@ -22,7 +22,7 @@ use crate::{
 /// ```
 pub fn read<T: DeserializeOwned>(text: &str, file: &str) -> Result<T, ConfigError> {
     let mut key = KeyPath::default();
-    let options = options! { with_snippet: false };
+    let options = options! { with_snippet: false, strict_booleans: true };
     let read = with_deserializer_from_str_with_options(text, options, |document| {
         let mut track = serde_path_to_error::Track::new();
         let tracked = serde_path_to_error::Deserializer::new(document, &mut track);
@@ -95,12 +95,13 @@ mod tests {
 
     #[test]
     fn yaml_and_json_are_read_alike() {
-        let yaml = "tools:\n  - name: a\n    delay_ms: 5\n    args: {x: [1, yes, null]}\n";
-        let json = r#"{"tools": [{"name": "a", "delay_ms": 5, "args": {"x": [1, "yes", null]}}]}"#;
+        let yaml = "tools:\n  - name: a\n    delay_ms: 5\n    args: {x: [1, yes, n, null]}\n";
+        let json =
+            r#"{"tools": [{"name": "a", "delay_ms": 5, "args": {"x": [1, "yes", "n", null]}}]}"#;
         for text in [yaml, json] {
             let file: File = read(text, "f").unwrap();
             assert_eq!((&*file.tools[0].name, file.tools[0].delay_ms), ("a", 5));
-            assert_eq!(file.tools[0].args["x"], serde_json::json!([1, "yes", null]));
+            assert_eq!(file.tools[0].args["x"], serde_json::json!([1, "yes", "n", null]));
         }
     }
 

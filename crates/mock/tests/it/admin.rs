@@ -99,7 +99,7 @@ async fn bad_faults_are_refused_and_the_old_ones_stay() {
     for (body, word) in [
         (r#"["hag"]"#, "did you mean `hang`"),
         (r#"["noise"]"#, "not possible over http"),
-        (r#"[{"kind": "slow", "failures": 1}]"#, "list of faults"),
+        (r#"[{"kind": "slow", "failures": 1}]"#, "does not belong"),
         ("nonsense", "list of faults"),
     ] {
         let (status, told) = admin(&control, "PUT /faults", "", body).await;

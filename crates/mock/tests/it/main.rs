@@ -7,6 +7,7 @@ mod audit;
 mod cancel;
 mod client;
 mod faults;
+mod full_speed;
 mod limits;
 mod peer;
 mod pipes;
