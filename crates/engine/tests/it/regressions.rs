@@ -218,3 +218,23 @@ serve(announced)
     let told: Vec<_> = trace.lines().filter(|line| line.contains(" in session 0")).collect();
     assert_eq!(told.len(), 1, "{told:#?}");
 }
+
+/// Answers piled up without a bound when a server asked for ever and read nothing.
+#[tokio::test]
+async fn a_server_that_asks_for_ever_and_reads_nothing_is_given_up() {
+    let server = inline_mock(
+        "
+import itertools
+from _common import serve, write_frame
+def flood(request):
+    for number in itertools.count(1):
+        write_frame({'jsonrpc': '2.0', 'id': number, 'method': 'ping'})
+serve(flood)
+",
+    );
+    let patience = Thresholds { hang_timeout: Duration::from_secs(100), ..Default::default() };
+    let load = Scenario::sustained().concurrent(1).duration(Duration::from_secs(1)).tool("echo");
+    let report = Run::new(server, load).with_thresholds(patience).execute().await.unwrap();
+    let found = report.finding("disconnected").expect("it is told");
+    assert!(found.evidence.iter().any(|told| told.contains("answers unread")), "{found:#?}");
+}
