@@ -106,6 +106,9 @@ def install_oha(target_dir):
 
 
 def say_what_is_missing(tools):
+    unbuilt = [program for program in (tools.ours, tools.echo, tools.pieces) if not Path(program).is_file()]
+    if unbuilt:
+        sys.exit(f"bench: not built: {', '.join(unbuilt)}; leave out `--no-build`")
     hints = {
         "wrk": (tools.wrk, "`apt-get install wrk`: no ratios for HTTP without it"),
         "oha": (tools.oha, "`--install-oha` gets it: optional, one more tool to compare with"),

@@ -7,6 +7,7 @@ mod admin_args;
 mod args;
 mod baseline;
 mod commands;
+mod compare_args;
 pub mod env;
 mod error;
 mod interrupt;

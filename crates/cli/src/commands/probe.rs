@@ -88,7 +88,7 @@ pub(crate) fn run(args: &ProbeArgs, env: &mut Env) -> Result<Exit, CliError> {
     let report = block_on(async {
         tokio::select! {
             report = probe.execute() => Ok(report?),
-            () = line.follow(Default::default()) => unreachable!("the line follows for ever"),
+            () = line.wait() => unreachable!("the line is shown for ever"),
             () = interrupt::listen(stop.clone()) => Err(CliError::Interrupted),
         }
     })??;

@@ -1,6 +1,7 @@
 //! `schema`: the JSON Schemas of what we read and write.
 
 use clap::{Args, ValueEnum};
+use mcp_loadtest::ProbeReport;
 use mcp_loadtest_core::{
     compare, config,
     exit::Exit,
@@ -27,6 +28,8 @@ pub(crate) enum SchemaName {
     Comparison,
     /// The file behind mock --tools-from
     Tools,
+    /// What probe --json prints
+    Probe,
 }
 
 impl SchemaName {
@@ -39,6 +42,7 @@ impl SchemaName {
             Self::Summary => summary::schema(),
             Self::Comparison => compare::json::schema(),
             Self::Tools => tools_file::schema(),
+            Self::Probe => ProbeReport::json_schema(),
         }
     }
 }

@@ -95,7 +95,7 @@ fn a_second_signal_ends_it_at_once_and_says_what_is_missing() {
     // may be heard as one.
     while child.try_wait().unwrap().is_none() {
         let _ = kill_process(Pid::from_child(&child), Signal::INT);
-        std::thread::sleep(std::time::Duration::from_millis(100));
+        std::thread::yield_now();
     }
     let mut said = String::new();
     child.stderr.take().unwrap().read_to_string(&mut said).unwrap();

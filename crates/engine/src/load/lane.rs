@@ -73,6 +73,11 @@ impl Lane {
         &self.context
     }
 
+    /// Which session of the run it has.
+    pub(super) fn index(&self) -> u32 {
+        self.index
+    }
+
     /// Which lane this is, and of how many.
     pub(super) fn place(&self) -> (u32, u32) {
         self.place

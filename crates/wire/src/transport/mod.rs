@@ -85,7 +85,7 @@ impl Link {
     /// Sends a frame that has no reply, without waiting.
     pub(crate) fn send_detached(&self, inner: &Inner, frame: Vec<u8>) {
         match self {
-            Self::Stdio(stdio) => stdio.send(|out| out.extend_from_slice(&frame)),
+            Self::Stdio(stdio) => stdio.send_unasked(inner, &frame),
             Self::Http(_) => {
                 if let Some(session) = inner.session() {
                     tokio::task::spawn_local(async move {
