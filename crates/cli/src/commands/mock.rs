@@ -45,9 +45,7 @@ impl From<MockTransport> for TransportName {
     }
 }
 
-/// Arguments of `mock`.
-#[derive(Debug, Args)]
-#[command(after_help = "\
+const EXAMPLES: &str = "\
 Examples:
   mcp-loadtest mock                                         a healthy server on stdin and stdout
   mcp-loadtest mock --transport http                        the same over HTTP; prints its URL
@@ -59,8 +57,12 @@ Examples:
   mcp-loadtest audit calls.db stats                         what really arrived
   mcp-loadtest deadlock-probe -s \"mcp-loadtest mock --fault lazy-init-deadlock\"
 
-`mock --explain` lists every fault, every selector and every built-in tool.
-Ctrl-C, SIGTERM or the end of stdin end it, with 0 if the audit log is complete.")]
+`mock --help` and `mock --explain` list every fault, every selector and every built-in tool.
+Ctrl-C, SIGTERM or the end of stdin end it, with 0 if the audit log is complete.";
+
+/// Arguments of `mock`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES, after_long_help = long_help())]
 pub(crate) struct MockArgs {
     /// How it is reached.
     #[arg(long, value_enum, default_value = "stdio")]
@@ -109,15 +111,19 @@ HTTP+SSE or WebSocket. It is strict: arguments are held against the tool's schem
 is refused as the revision says.
 
 Tools:
-  identity   echo, whoami, headers               what reached the server
-  data       fixed_response, sized_response, lorem   known answers of known size
-  failure    error, slow, flaky, ledger          failures on command, and a count of side effects
-  streaming  progress, long_output, chatty       more than one message, or more than one block
+  identity   echo, whoami, headers                  what reached the server
+  data       fixed_response, sized_response, lorem  known answers of known size
+  failure    error, slow, flaky, ledger             failures on command, and a count of side effects
+  streaming  progress, long_output, chatty          more than one message, or more than one block
 
 A fault touches `tools/call` unless a selector says otherwise: the handshake and the lists stay well.
 A hang ends after ten minutes with an error that says so. The same seed gives the same faults.
 
 ";
+
+fn long_help() -> String {
+    format!("{}\n{EXAMPLES}", reference())
+}
 
 /// Runs `mock`.
 pub(crate) fn run(args: &MockArgs, env: &mut Env) -> Result<Exit, CliError> {
