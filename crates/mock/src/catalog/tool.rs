@@ -3,7 +3,10 @@
 use std::{fmt, pin::Pin};
 
 use jsonschema::Validator;
-use mcp_loadtest_core::mcp;
+use mcp_loadtest_core::mcp::{
+    self,
+    header::{MarkedParameter, marked_parameters},
+};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -51,6 +54,8 @@ pub(crate) struct Tool {
     pub(crate) run: Run,
     /// What is listed beside the members that every tool has.
     pub(crate) extra: Map<String, Value>,
+    /// The arguments that modern clients repeat in headers.
+    pub(crate) marked: Vec<MarkedParameter>,
     /// `None` for a schema that takes every object.
     validator: Option<Validator>,
 }
@@ -71,7 +76,9 @@ impl Tool {
                 BadSchema { tool: listing.name.clone(), why: error.to_string() }
             })?),
         };
-        Ok(Self { listing, run, extra: Map::new(), validator })
+        // Marks that are wrong are for clients to find; then no header is asked for.
+        let marked = marked_parameters(&listing.input_schema).unwrap_or_default();
+        Ok(Self { listing, run, extra: Map::new(), marked, validator })
     }
 
     /// A tool of our own, answered on the spot.

@@ -33,7 +33,7 @@ use std::sync::Arc;
 use mcp_loadtest_core::{
     config::TransportName,
     fault::{Beside, CallView, LazyInit, START, Treatment},
-    mcp::{Era, method},
+    mcp::{Era, header::MarkedParameter, method},
 };
 use serde_json::{Value, json};
 use tokio::sync::{Notify, broadcast, watch};
@@ -120,6 +120,15 @@ impl Server {
     /// What an admin interface looks at and changes.
     pub(crate) fn controlled(&self, transport: TransportName) -> Controlled {
         Controlled { desk: self.desk.clone(), audit: self.audit.clone(), transport }
+    }
+
+    /// The arguments of a tool call that modern clients repeat in headers.
+    pub(crate) fn marked(&self, request: &Request<'_>) -> &[MarkedParameter] {
+        let name = match &*request.method {
+            method::TOOLS_CALL => request.params.name.as_deref(),
+            _ => None,
+        };
+        name.and_then(|name| self.catalog.tool(name)).map_or(&[], |tool| &tool.marked)
     }
 
     /// What is to be done with a request.

@@ -136,9 +136,13 @@ impl Visit<'_> {
                 self.check_version()?;
                 Ok(session)
             }
-            Claim::Modern { version } => mirror::check(self.head, version, request)
-                .map(|()| self.nobody())
-                .map_err(|refusal| Denied(status::BAD_REQUEST, refusal)),
+            Claim::Modern { version } => {
+                let marked = self.hub.server.marked(request);
+                mirror::check(self.head, version, request)
+                    .and_then(|()| mirror::check_marked(&self.origin, marked, request))
+                    .map(|()| self.nobody())
+                    .map_err(|refusal| Denied(status::BAD_REQUEST, refusal))
+            }
             // The server says what is missing.
             Claim::Incomplete { .. } => Ok(self.nobody()),
         }

@@ -2,12 +2,18 @@
 //! reads the body must refuse a request whose headers say something else.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use mcp_loadtest_core::mcp::method;
+use mcp_loadtest_core::mcp::{
+    header::{MarkedParameter, parameter_headers},
+    method,
+};
 
 use super::head::{Head, Line};
-use crate::mcp::{
-    refusal::{Refusal, code},
-    request::Request,
+use crate::{
+    mcp::{
+        refusal::{Refusal, code},
+        request::Request,
+    },
+    server::origin::Origin,
 };
 
 /// Compares the headers of a modern request with its body.
@@ -26,12 +32,40 @@ pub(super) fn check(head: &Head<'_>, version: &str, request: &Request<'_>) -> Re
 }
 
 fn compare(head: &Head<'_>, line: Line, expected: &str) -> Result<(), Refusal> {
-    let why = match head.get(line) {
-        None => "is missing",
-        Some(value) if decode(value).as_deref() == Some(expected) => return Ok(()),
-        Some(_) => "does not say what the body says",
+    same(line.name(), head.get(line), Some(expected))
+}
+
+/// Compares the headers that a tool's schema asks for with the arguments of a call. An argument that
+/// is absent or null has none.
+pub(super) fn check_marked(
+    origin: &Origin<'_>,
+    marked: &[MarkedParameter],
+    request: &Request<'_>,
+) -> Result<(), Refusal> {
+    if marked.is_empty() {
+        return Ok(());
+    }
+    let facts = origin.keep();
+    let arguments = request.params.to_value()["arguments"].take();
+    for parameter in marked {
+        let told = parameter_headers(std::slice::from_ref(parameter), &arguments).pop();
+        let expected = told.as_ref().and_then(|(_, value)| decode(value));
+        same(&parameter.header, facts.header(&parameter.header), expected.as_deref())?;
+    }
+    Ok(())
+}
+
+/// Whether a header stands for what the body says, if it says anything.
+fn same(name: &str, value: Option<&str>, expected: Option<&str>) -> Result<(), Refusal> {
+    let why = match (value, expected) {
+        (None, None) => return Ok(()),
+        (None, Some(_)) => "is missing",
+        (Some(value), Some(expected)) if decode(value).as_deref() == Some(expected) => {
+            return Ok(());
+        }
+        (Some(_), _) => "does not say what the body says",
     };
-    Err(Refusal::new(code::HEADER_MISMATCH, format!("the header `{}` {why}", line.name())))
+    Err(Refusal::new(code::HEADER_MISMATCH, format!("the header `{name}` {why}")))
 }
 
 /// What a header value stands for; `None` for an encoding that is broken.
@@ -84,5 +118,41 @@ mod tests {
             assert_eq!(decode(&header::encode_value(value)).as_deref(), Some(value));
         }
         assert_eq!(decode("=?base64?!?="), None);
+    }
+
+    fn checked_arguments(lines: &str, arguments: &str) -> Result<(), Refusal> {
+        let schema = serde_json::json!({"properties": {
+            "region": {"type": "string", "x-mcp-header": "Region"},
+            "count": {"type": "integer", "x-mcp-header": "Count"},
+        }});
+        let head = format!("POST /mcp HTTP/1.1\r\n{lines}\r\n");
+        let origin = Origin { head: head.as_bytes(), ..Origin::default() };
+        let call = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"t","arguments":{arguments}}}}}"#
+        );
+        let Ok(Incoming::Request(request)) = Incoming::read(call.as_bytes(), Era::Modern) else {
+            panic!()
+        };
+        check_marked(&origin, &header::marked_parameters(&schema).unwrap(), &request)
+    }
+
+    #[test]
+    fn marked_arguments_are_repeated_in_headers() {
+        let (region, count) =
+            ("mcp-param-region: =?base64?WsO8cmljaA==?=\r\n", "Mcp-Param-Count: 3\r\n");
+        let both = [region, count].concat();
+        let arguments = r#"{"region":"Zürich","count":3}"#;
+        assert_eq!(checked_arguments(&both, arguments), Ok(()));
+        assert_eq!(checked_arguments("", r#"{"region":null}"#), Ok(()));
+        for (lines, arguments) in [
+            (region, arguments),
+            (count, arguments),
+            (&both, r#"{"region":"Zürich","count":4}"#),
+            (&both, r#"{"region":"Zürich"}"#),
+            ("Mcp-Param-Region: =?base64?SGVsbG8?=\r\n", r#"{"region":"Hello"}"#),
+        ] {
+            let refusal = checked_arguments(lines, arguments).unwrap_err();
+            assert_eq!(refusal.code, -32020, "{lines} {arguments}");
+        }
     }
 }
