@@ -6,6 +6,7 @@ mod admin;
 mod audit;
 mod cancel;
 mod client;
+mod conformance;
 mod faults;
 mod full_speed;
 mod limits;
