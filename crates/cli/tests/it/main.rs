@@ -5,6 +5,8 @@
 
 mod audit;
 mod bad_input;
+#[cfg(unix)]
+mod clients;
 #[path = "../../../mock/tests/it/audit/cluster.rs"]
 mod cluster;
 mod commands;

@@ -12,7 +12,6 @@ mod full_speed;
 mod limits;
 mod peer;
 mod pipes;
-mod python;
 mod refusals;
 mod support;
 mod written;
