@@ -38,8 +38,11 @@ pub enum Group {
     Streaming,
 }
 
+/// Makes a tool.
+type Make = fn() -> Tool;
+
 /// All tools, in the order in which they are listed.
-const TOOLS: &[(Group, fn() -> Tool)] = &[
+const TOOLS: &[(Group, Make)] = &[
     (Group::Identity, echo::tool),
     (Group::Identity, whoami::tool),
     (Group::Identity, headers::tool),
