@@ -5,7 +5,7 @@ use clap::{Parser, Subcommand};
 use crate::{
     commands::{
         compare, completions, deadlock_probe, demo, example_config, list_scenarios, man, mock,
-        probe, report, run, runs, schema,
+        probe, proxy, report, run, runs, schema,
     },
     env::Color,
 };
@@ -76,6 +76,8 @@ pub(crate) enum Command {
     Schema(schema::SchemaArgs),
     /// Be a small MCP server: healthy, or with a deadlock.
     Mock(mock::MockArgs),
+    /// Stand between a client and a server, and let things go wrong.
+    Proxy(proxy::ProxyArgs),
     /// Print shell completions.
     Completions(completions::CompletionsArgs),
     /// Write the manual pages.

@@ -10,8 +10,9 @@ pub(crate) async fn listen(stop: Stop) {
     signal().await;
 }
 
+/// Waits for Ctrl-C or SIGTERM.
 #[cfg(unix)]
-async fn signal() {
+pub(crate) async fn signal() {
     use tokio::signal::unix::{SignalKind, signal};
     let (Ok(mut interrupt), Ok(mut terminate)) =
         (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
@@ -24,8 +25,9 @@ async fn signal() {
     }
 }
 
+/// Waits for Ctrl-C.
 #[cfg(not(unix))]
-async fn signal() {
+pub(crate) async fn signal() {
     if tokio::signal::ctrl_c().await.is_err() {
         std::future::pending::<()>().await;
     }

@@ -15,6 +15,9 @@ pub enum Exit {
     Usage,
     /// Interrupted by a signal; what had been measured was written.
     Interrupted,
+    /// The code of a process that a command stood in for: the server behind `proxy`, or the one that
+    /// a fault asks for.
+    Code(u8),
 }
 
 impl Exit {
@@ -34,6 +37,7 @@ impl Exit {
             Self::Fail => Self::FAIL,
             Self::Usage => Self::USAGE,
             Self::Interrupted => Self::INTERRUPTED,
+            Self::Code(code) => code,
         }
     }
 }

@@ -20,6 +20,7 @@ pub mod audit;
 mod fault;
 mod mcp;
 mod mock;
+pub mod proxy;
 mod serve;
 
 pub use fault::{Fault, UnknownFault};

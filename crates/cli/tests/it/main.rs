@@ -11,3 +11,4 @@ mod interrupted;
 #[cfg(feature = "otlp")]
 mod otlp;
 mod process;
+mod proxy;

@@ -1,0 +1,125 @@
+//! `proxy`: stands between a client and a server, with faults.
+
+use clap::Args;
+use mcp_loadtest_core::{
+    exit::Exit,
+    fault::{Fault, reference},
+    hint::Hint,
+    seed::Seed,
+    server::InheritEnv,
+};
+use mcp_loadtest_mock::{
+    audit::{Audit, Redaction, StoreSpec},
+    proxy::{Proxy, ProxyEnd, ProxyError},
+};
+use mcp_loadtest_wire::process::{Launch, TeeStderr};
+
+use super::{block_on, explain};
+use crate::{env::Env, error::CliError, interrupt};
+
+/// Arguments of `proxy`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcp-loadtest proxy --fault 'hang@tool=search,nth=3' -- npx some-server
+  mcp-loadtest proxy --fault slow:2000 --fault 'error@probability=0.1' -- python3 server.py
+  mcp-loadtest proxy --explain")]
+pub(crate) struct ProxyArgs {
+    /// What goes wrong: `kind[:argument][@selector=value,…]`; may be given several times.
+    #[arg(long = "fault", value_name = "FAULT", value_parser = parse::<Fault>)]
+    faults: Vec<Fault>,
+    /// Where chance comes from, for faults that bring no seed of their own.
+    #[arg(long, value_name = "NUMBER", default_value_t = Seed::default().0)]
+    seed: u64,
+    /// Write every message down: `FILE.db`, `FILE.jsonl`, `postgres://…`.
+    #[arg(long, value_name = "STORE", value_parser = parse::<StoreSpec>)]
+    audit: Option<StoreSpec>,
+    /// Print all faults and selectors, and exit.
+    #[arg(long)]
+    explain: bool,
+    /// The server to start, and its arguments.
+    #[arg(last = true, value_name = "COMMAND", required_unless_present = "explain")]
+    command: Vec<String>,
+}
+
+/// Reads a value, and says what to try where that fails.
+fn parse<T>(text: &str) -> Result<T, String>
+where
+    T: std::str::FromStr<Err: Hint>,
+{
+    text.parse::<T>().map_err(|error| match error.hint() {
+        Some(hint) => format!("{error}; {hint}"),
+        None => error.to_string(),
+    })
+}
+
+const EXPLANATION: &str = "\
+Stands between a client and a server. Without a fault it changes nothing.
+With a command after `--` it starts that server, which sees all of our environment, and speaks for it
+over stdin and stdout; the server's stderr is shown line by line. When the server ends, its exit code
+is ours (128 and the number of the signal where one ended it). When stdin ends, the server's does;
+then it gets SIGTERM after two seconds and SIGKILL after three more. Nothing of it outlives us.
+A call that a fault answers does not reach the server. `disconnect` and `truncate` end the proxy.
+
+";
+
+/// Runs `proxy`.
+pub(crate) fn run(args: &ProxyArgs, env: &mut Env) -> Result<Exit, CliError> {
+    if args.explain {
+        return Ok(explain(env, &format!("{EXPLANATION}{}", reference())));
+    }
+    let audit = open_audit(args, env)?;
+    let proxy = Proxy::new().faults(args.faults.clone()).seed(Seed(args.seed)).audit(audit.clone());
+    let launch = launch(args, env);
+    let ended = block_on(async {
+        tokio::select! {
+            ended = proxy.serve_stdio(&launch) => ended.map(Some),
+            () = interrupt::signal() => Ok(None),
+        }
+    })?;
+    // A log with holes is told, but what the server did is still what the shell is told.
+    if let Err(incomplete) = audit.close() {
+        env.err(&format!("warning: {incomplete}\n"));
+    }
+    match ended {
+        Ok(None) => Ok(Exit::Interrupted),
+        Ok(Some(end)) => Ok(exit(end)),
+        Err(error) => Err(unable(&error)),
+    }
+}
+
+fn launch(args: &ProxyArgs, env: &Env) -> Launch {
+    let (command, rest) = args.command.split_first().map_or(("", &[][..]), |(c, r)| (c, r));
+    Launch {
+        args: rest.to_vec(),
+        // What the client gave us in its configuration was meant for the server.
+        inherit_env: InheritEnv::All,
+        working_dir: Some(env.cwd.clone()),
+        tee_stderr: TeeStderr::On,
+        ..Launch::new(command)
+    }
+}
+
+fn open_audit(args: &ProxyArgs, env: &Env) -> Result<Audit, CliError> {
+    let Some(spec) = &args.audit else { return Ok(Audit::none()) };
+    Audit::open(&spec.clone().in_dir(&env.cwd), Redaction::default())
+        .map_err(|error| CliError::usage(error.to_string(), "name another store with `--audit`"))
+}
+
+fn exit(end: ProxyEnd) -> Exit {
+    match end {
+        ProxyEnd::Client | ProxyEnd::Cut => Exit::Pass,
+        // The code as a shell would see it: its lowest eight bits.
+        ProxyEnd::Crash(code) => Exit::Code(code as u8),
+        ProxyEnd::Server(info) => match (info.code, info.signal) {
+            (Some(code), _) => Exit::Code(code as u8),
+            (None, Some(signal)) => Exit::Code(128_u8.saturating_add(signal as u8)),
+            (None, None) => Exit::Fail,
+        },
+    }
+}
+
+fn unable(error: &ProxyError) -> CliError {
+    let hint = error.hint().unwrap_or_else(|| "see `mcp-loadtest proxy --explain`".into());
+    CliError::usage(error.to_string(), hint)
+}

@@ -1,0 +1,124 @@
+//! The proxy: between any client and any server, with faults.
+//!
+//! | file      | what it does                                                            |
+//! |-----------|-------------------------------------------------------------------------|
+//! | `message` | reads what a client says, as far as faults ask for it                   |
+//! | `judge`   | asks the faults about a call                                            |
+//! | `record`  | notes every message in the audit log                                    |
+//! | `notice`  | the notifications that faults send                                      |
+//! | `stdio`   | the pipes of a process that it starts                                   |
+//!
+//! Without a fault it changes nothing. A call that a fault answers never reaches the server; a fault
+//! that only spoils, delays or adds lets the server answer and works on its reply.
+
+mod judge;
+mod message;
+mod notice;
+mod record;
+mod stdio;
+
+pub use stdio::ProxyEnd;
+
+use std::io::{Read, Write};
+
+use mcp_loadtest_core::{
+    config::TransportName,
+    fault::{Fault, FaultPlan, Impossible},
+    hint::Hint,
+    seed::Seed,
+};
+use mcp_loadtest_wire::process::{Launch, SpawnError};
+use thiserror::Error;
+
+use crate::audit::Audit;
+
+/// Why a proxy cannot do its work.
+#[derive(Debug, Error)]
+pub enum ProxyError {
+    /// A fault that can never happen on this transport.
+    #[error(transparent)]
+    Impossible(#[from] Impossible),
+    /// The server did not start.
+    #[error(transparent)]
+    Spawn(#[from] SpawnError),
+    /// Something of the system failed.
+    #[error(transparent)]
+    System(#[from] std::io::Error),
+}
+
+impl Hint for ProxyError {
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Impossible(error) => error.hint(),
+            Self::Spawn(error) => error.hint(),
+            Self::System(_) => None,
+        }
+    }
+}
+
+/// A proxy before it serves: what it does to calls, and where it writes them down.
+///
+/// Every setting has a default, so `Proxy::new()` changes nothing and records nothing.
+#[derive(Debug, Default)]
+pub struct Proxy {
+    faults: Vec<Fault>,
+    seed: Seed,
+    audit: Audit,
+}
+
+impl Proxy {
+    /// A proxy without faults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What goes wrong, one after the other.
+    #[must_use]
+    pub fn faults(mut self, faults: impl IntoIterator<Item = Fault>) -> Self {
+        self.faults.extend(faults);
+        self
+    }
+
+    /// Where chance comes from, for faults that bring no seed of their own.
+    #[must_use]
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Where messages are written down.
+    #[must_use]
+    pub fn audit(mut self, audit: Audit) -> Self {
+        self.audit = audit;
+        self
+    }
+
+    /// Starts a server and is that server to whoever holds our standard streams.
+    pub async fn serve_stdio(self, launch: &Launch) -> Result<ProxyEnd, ProxyError> {
+        self.serve_pipes(launch, std::io::stdin(), std::io::stdout()).await
+    }
+
+    /// The same over any pair of streams. Nothing of the server is left when this returns or is
+    /// dropped; the thread that reads `input` ends when its input does.
+    pub async fn serve_pipes<R, W>(
+        self,
+        launch: &Launch,
+        input: R,
+        output: W,
+    ) -> Result<ProxyEnd, ProxyError>
+    where
+        R: Read + Send + 'static,
+        W: Write + Send + 'static,
+    {
+        let judge = self.judge(TransportName::Stdio)?;
+        stdio::serve(judge, launch, input, output).await
+    }
+
+    fn judge(self, transport: TransportName) -> Result<judge::Judge, ProxyError> {
+        for fault in &self.faults {
+            fault.check(transport, None)?;
+        }
+        let plan = FaultPlan::new(self.faults, self.seed);
+        Ok(judge::Judge::new(plan, transport, record::Recorder::new(self.audit, transport)))
+    }
+}
