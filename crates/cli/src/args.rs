@@ -74,7 +74,7 @@ pub(crate) enum Command {
     ExampleConfig(example_config::ExampleConfigArgs),
     /// Print a JSON Schema: of the configuration or of an output file.
     Schema(schema::SchemaArgs),
-    /// Be a small MCP server: healthy, or with a deadlock.
+    /// Be an MCP server: healthy, or failing as you say.
     Mock(mock::MockArgs),
     /// Stand between a client and a server, and let things go wrong.
     Proxy(proxy::ProxyArgs),

@@ -9,8 +9,10 @@ use mcp_loadtest_core::{
     config::ConfigError,
     display::{visible, visible_lines},
     exit::Exit,
+    fault::Impossible,
     hint::Hint,
 };
+use mcp_loadtest_mock::audit::{AuditIncomplete, StoreError};
 use thiserror::Error;
 
 use crate::env::Env;
@@ -62,6 +64,15 @@ pub(crate) enum CliError {
         /// Why.
         source: std::io::Error,
     },
+    /// The audit log cannot be opened or read.
+    #[error("{0}")]
+    Store(#[from] StoreError),
+    /// The audit log lacks rows.
+    #[error("{0}")]
+    Audit(AuditIncomplete),
+    /// A fault that can never happen.
+    #[error("{0}")]
+    Fault(#[from] Impossible),
     /// Something of the system failed.
     #[error("{0}")]
     System(#[from] std::io::Error),
@@ -80,7 +91,9 @@ impl CliError {
             Self::Client(error) => error.hint(),
             Self::Usage { hint, .. } => Some(hint.clone()),
             Self::Target { source, .. } => source.hint(),
-            Self::Read { .. } | Self::Write { .. } | Self::System(_) => None,
+            Self::Fault(error) => error.hint(),
+            Self::Store(error) => error.hint(),
+            Self::Read { .. } | Self::Write { .. } | Self::System(_) | Self::Audit(_) => None,
         }
     }
 
@@ -88,6 +101,7 @@ impl CliError {
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::Run(RunError::Interrupted) => Exit::Interrupted,
+            Self::Audit(_) => Exit::Fail,
             Self::Target { source, .. } => source.exit(),
             _ => Exit::Usage,
         }

@@ -10,7 +10,7 @@ pub(crate) async fn listen(stop: Stop) {
     signal().await;
 }
 
-/// Waits for Ctrl-C or SIGTERM.
+/// Waits for a signal.
 #[cfg(unix)]
 pub(crate) async fn signal() {
     use tokio::signal::unix::{SignalKind, signal};
@@ -25,7 +25,7 @@ pub(crate) async fn signal() {
     }
 }
 
-/// Waits for Ctrl-C.
+/// Waits for a signal.
 #[cfg(not(unix))]
 pub(crate) async fn signal() {
     if tokio::signal::ctrl_c().await.is_err() {

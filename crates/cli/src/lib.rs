@@ -18,10 +18,23 @@ mod scenario_args;
 mod server_args;
 mod targets;
 
+use std::{fmt::Display, str::FromStr};
+
 use clap::{Parser as _, error::ErrorKind};
-use mcp_loadtest_core::exit::Exit;
+use mcp_loadtest_core::{exit::Exit, hint::Hint};
 
 use crate::{args::Cli, env::Env};
+
+/// Reads a flag's value; what is wrong with it is told with its hint.
+fn hinted<T>(text: &str) -> Result<T, String>
+where
+    T: FromStr<Err: Hint + Display>,
+{
+    text.parse::<T>().map_err(|error| match error.hint() {
+        Some(hint) => format!("{error}; {hint}"),
+        None => error.to_string(),
+    })
+}
 
 /// Runs one command line.
 pub fn run(mut env: Env) -> Exit {

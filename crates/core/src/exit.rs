@@ -15,9 +15,8 @@ pub enum Exit {
     Usage,
     /// Interrupted by a signal; what had been measured was written.
     Interrupted,
-    /// The code of a process that a command stood in for: the server behind `proxy`, or the one that
-    /// a fault asks for.
-    Code(u8),
+    /// The code that a fault asked for, or that of a program that we stood in for.
+    As(u8),
 }
 
 impl Exit {
@@ -37,7 +36,7 @@ impl Exit {
             Self::Fail => Self::FAIL,
             Self::Usage => Self::USAGE,
             Self::Interrupted => Self::INTERRUPTED,
-            Self::Code(code) => code,
+            Self::As(code) => code,
         }
     }
 }

@@ -1,15 +1,16 @@
 //! What misbehaves on purpose: an MCP server that is well, or ill in a way that was asked for.
 //!
-//! It speaks both eras of MCP over stdio and Streamable HTTP, and is fast enough to be the target of
-//! a load test. It listens on loopback addresses only.
+//! It speaks both eras of MCP over stdio, Streamable HTTP, HTTP+SSE and WebSocket, is fast enough to
+//! be the target of a load test, and writes down every message that reached it. It listens on
+//! loopback addresses only.
 //!
 //! ```
-//! use mcp_loadtest_mock::{Fault, Mock};
+//! use mcp_loadtest_mock::Mock;
 //!
 //! # #[tokio::main(flavor = "current_thread")]
-//! # async fn main() -> std::io::Result<()> {
-//! let listen = "127.0.0.1:0".parse().expect("an address");
-//! let mock = Mock::new().fault(Fault::LazyInitDeadlock).bind(listen).await?.spawn();
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mock = Mock::new().fault("hang@tool=slow".parse()?);
+//! let mock = mock.bind("127.0.0.1:0".parse()?).await?.spawn();
 //! assert!(mock.url().ends_with("/mcp"));
 //! drop(mock); // It no longer listens.
 //! # Ok(())
@@ -17,12 +18,16 @@
 //! ```
 
 pub mod audit;
-mod fault;
+mod catalog;
 mod mcp;
 mod mock;
 pub mod proxy;
 mod serve;
+mod server;
 
-pub use fault::{Fault, UnknownFault};
+pub use catalog::builtin::{Group, UnknownGroup};
 pub use mock::Mock;
-pub use serve::http::{BoundMock, RunningMock};
+pub use serve::{
+    Served,
+    http::{BoundMock, RunningMock},
+};

@@ -33,7 +33,7 @@ pub(crate) struct DemoArgs {
 const EXPLANATION: &str = "\
 Algorithm:
   1. Start our own mock with the lazy-init deadlock (`mock --fault lazy-init-deadlock`): it answers
-     `initialize` and `tools/list`, then the first `tools/call` wedges it for ever.
+     `initialize` and `tools/list`, and a lone call; first calls that meet hang for ever.
   2. Run `deadlock-probe` against it with short thresholds: it must be caught.
   3. Start the healthy mock and call it 2,000 times a second for a few seconds, on a schedule, each
      call with a token that its reply must give back: it must pass.
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &DemoArgs, env: &mut Env) -> Result<Exit, CliError> {
         return Ok(explain(env, EXPLANATION));
     }
     env.out(
-        "1. A server that answers `initialize` and `tools/list`, and hangs at the first call:\n\n",
+        "1. A server that answers `initialize` and `tools/list`, and hangs when its first calls meet:\n\n",
     );
     let broken = part(args, env, "lazy-init-deadlock", ScenarioName::DeadlockProbe)?;
     show(&broken, env);

@@ -1,13 +1,21 @@
-//! `mock`: a small MCP server, healthy or broken on purpose.
+//! `mock`: an MCP server that is healthy, or broken on purpose.
 
 use std::net::SocketAddr;
 
 use clap::{Args, ValueEnum};
-use mcp_loadtest_core::exit::Exit;
-use mcp_loadtest_mock::{Fault, Mock};
+use mcp_loadtest_core::{
+    config::TransportName,
+    exit::Exit,
+    fault::{Fault, reference},
+    seed::Seed,
+};
+use mcp_loadtest_mock::{
+    Group, Mock, Served,
+    audit::{Audit, Redaction, StoreSpec},
+};
 
 use super::{block_on, explain};
-use crate::{env::Env, error::CliError};
+use crate::{env::Env, error::CliError, hinted, interrupt};
 
 /// How the mock is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -16,66 +24,150 @@ enum MockTransport {
     Stdio,
     /// Streamable HTTP.
     Http,
+    /// HTTP+SSE of 2024-11-05.
+    Sse,
+    /// WebSocket.
+    Ws,
+}
+
+impl From<MockTransport> for TransportName {
+    fn from(transport: MockTransport) -> Self {
+        match transport {
+            MockTransport::Stdio => Self::Stdio,
+            MockTransport::Http => Self::Http,
+            MockTransport::Sse => Self::Sse,
+            MockTransport::Ws => Self::Ws,
+        }
+    }
 }
 
 /// Arguments of `mock`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  mcp-loadtest mock
-  mcp-loadtest mock --transport http --listen 127.0.0.1:0
-  mcp-loadtest deadlock-probe -s \"mcp-loadtest mock --fault lazy-init-deadlock\"")]
+  mcp-loadtest mock                                         a healthy server on stdin and stdout
+  mcp-loadtest mock --transport http                        the same over HTTP; prints its URL
+  mcp-loadtest mock --fault hang                            every tool call hangs
+  mcp-loadtest mock --fault 'hang@tool=search,nth=3'        only the third call of `search` does
+  mcp-loadtest mock --fault flaky:0.2 --fault slow:300      20 % fail, all are slow
+  mcp-loadtest mock --transport http --fault http:429 --audit calls.db
+  mcp-loadtest audit calls.db stats                         what really arrived
+  mcp-loadtest deadlock-probe -s \"mcp-loadtest mock --fault lazy-init-deadlock\"
+
+`mock --explain` lists every fault, every selector and every built-in tool.
+Ctrl-C, SIGTERM or the end of stdin end it, with 0 if the audit log is complete.")]
 pub(crate) struct MockArgs {
     /// How it is reached.
     #[arg(long, value_enum, default_value = "stdio")]
     transport: MockTransport,
-    /// Where it listens over HTTP [default: 127.0.0.1:0]; the address that was really taken is
-    /// printed.
+    /// Where it listens, unless on stdio [default: 127.0.0.1:0]; the URL is printed before anything
+    /// is served.
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
-    /// What is wrong with it: none or lazy-init-deadlock.
-    #[arg(long, value_name = "FAULT", default_value = "none", value_parser = parse_fault)]
-    fault: Fault,
-    /// Print what it does and exit.
+    /// What is wrong with it: KIND[:ARGUMENT][@SELECTOR=VALUE,...]; may be given more than once.
+    #[arg(long, value_name = "FAULT", value_parser = hinted::<Fault>)]
+    fault: Vec<Fault>,
+    /// What the choices of faults are derived from that bring no seed of their own.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Write every message down: FILE.db, sqlite:FILE, jsonl:FILE, postgres://..., memory or none
+    /// [without a value: sqlite:mcp-loadtest-audit.db].
+    #[arg(long, value_name = "STORE", num_args = 0..=1, default_missing_value = StoreSpec::DEFAULT,
+          value_parser = hinted::<StoreSpec>)]
+    audit: Option<StoreSpec>,
+    /// Mask what goes by this name in arguments and headers, too; may be given more than once.
+    #[arg(long, value_name = "NAME", requires = "audit")]
+    audit_mask: Vec<String>,
+    /// Leave out a group of built-in tools: identity, data, failure or streaming.
+    #[arg(long, value_name = "GROUP", value_parser = hinted::<Group>)]
+    without: Vec<Group>,
+    /// Also offer what the official conformance suite expects of a server.
+    #[arg(long)]
+    conformance: bool,
+    /// Over HTTP, send even a lone reply as a stream of events.
+    #[arg(long)]
+    always_stream: bool,
+    /// Print what it offers and which faults there are, and exit.
     #[arg(long)]
     explain: bool,
 }
 
-fn parse_fault(text: &str) -> Result<Fault, String> {
-    use mcp_loadtest_core::hint::Hint as _;
-    text.parse::<Fault>().map_err(|error| match error.hint() {
-        Some(hint) => format!("{error}; {hint}"),
-        None => error.to_string(),
-    })
-}
-
 const EXPLANATION: &str = "\
-An MCP server with one tool, `echo`, which gives its arguments back. It speaks every revision from
-2024-11-05 to 2026-07-28, over stdio or Streamable HTTP.
-  --fault none                 healthy
-  --fault lazy-init-deadlock   `initialize` and `tools/list` work; the first `tools/call` wedges the
-                               whole server, as a lazy import in an event loop does";
+An MCP server that speaks every revision from 2024-11-05 to 2026-07-28, over stdio, Streamable HTTP,
+HTTP+SSE or WebSocket. It is strict: arguments are held against the tool's schema, and what is not MCP
+is refused as the revision says.
+
+Tools:
+  identity   echo, whoami, headers               what reached the server
+  data       fixed_response, sized_response, lorem   known answers of known size
+  failure    error, slow, flaky, ledger          failures on command, and a count of side effects
+  streaming  progress, long_output, chatty       more than one message, or more than one block
+
+A fault touches `tools/call` unless a selector says otherwise: the handshake and the lists stay well.
+A hang ends after ten minutes with an error that says so. The same seed gives the same faults.
+
+";
 
 /// Runs `mock`.
 pub(crate) fn run(args: &MockArgs, env: &mut Env) -> Result<Exit, CliError> {
     if args.explain {
-        return Ok(explain(env, EXPLANATION));
+        return Ok(explain(env, &format!("{EXPLANATION}{}", reference())));
     }
-    let mock = Mock::new().fault(args.fault);
-    match args.transport {
-        MockTransport::Stdio if args.listen.is_some() => {
-            return Err(CliError::usage(
-                "--listen belongs to --transport http",
-                "add `--transport http`, or leave --listen out",
-            ));
-        }
-        MockTransport::Stdio => block_on(mock.serve_stdio())??,
-        MockTransport::Http => block_on(async {
-            let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
-            let bound = mock.bind(args.listen.unwrap_or(any_port)).await?;
-            env.out(&format!("{}\n", serde_json::json!({ "url": bound.url() })));
-            bound.serve().await
-        })??,
+    check(args)?;
+    let audit = open_audit(args, env)?;
+    let mut mock = Mock::new().seed(Seed(args.seed)).audit(audit.clone());
+    for fault in &args.fault {
+        mock = mock.fault(fault.clone());
     }
-    Ok(Exit::Pass)
+    for group in &args.without {
+        mock = mock.without(*group);
+    }
+    if args.conformance {
+        mock = mock.conformance();
+    }
+    if args.always_stream {
+        mock = mock.always_stream();
+    }
+    let served = block_on(serve(args, mock, env))??;
+    // Whatever ended it: rows that were recorded and are not in the store are told.
+    audit.close().map_err(CliError::Audit)?;
+    Ok(match served {
+        Served::Gone => Exit::Pass,
+        Served::Crashed(code) => Exit::As(code as u8),
+    })
+}
+
+async fn serve(args: &MockArgs, mock: Mock, env: &mut Env) -> Result<Served, CliError> {
+    if args.transport == MockTransport::Stdio {
+        return tokio::select! {
+            served = mock.serve_stdio() => Ok(served?),
+            () = interrupt::signal() => Ok(Served::Gone),
+        };
+    }
+    let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
+    let address = args.listen.unwrap_or(any_port);
+    let bound = mock.bind_as(args.transport.into(), address).await?;
+    env.out(&format!("{}\n", serde_json::json!({ "url": bound.url() })));
+    Ok(bound.serve_until(interrupt::signal()).await?)
+}
+
+/// What can be known to be wrong before anything is started.
+fn check(args: &MockArgs) -> Result<(), CliError> {
+    if args.transport == MockTransport::Stdio && args.listen.is_some() {
+        return Err(CliError::usage(
+            "--listen belongs to a transport that listens",
+            "add `--transport http`, or leave --listen out",
+        ));
+    }
+    for fault in &args.fault {
+        fault.check(args.transport.into(), None)?;
+    }
+    Ok(())
+}
+
+fn open_audit(args: &MockArgs, env: &Env) -> Result<Audit, CliError> {
+    let Some(store) = &args.audit else { return Ok(Audit::none()) };
+    let mask = |redaction: Redaction, name: &String| redaction.key(name);
+    let redaction = args.audit_mask.iter().fold(Redaction::default(), mask);
+    Ok(Audit::open(&store.clone().in_dir(&env.cwd), redaction)?)
 }

@@ -110,10 +110,10 @@ fn exit(end: ProxyEnd) -> Exit {
     match end {
         ProxyEnd::Client | ProxyEnd::Cut => Exit::Pass,
         // The code as a shell would see it: its lowest eight bits.
-        ProxyEnd::Crash(code) => Exit::Code(code as u8),
+        ProxyEnd::Crash(code) => Exit::As(code as u8),
         ProxyEnd::Server(info) => match (info.code, info.signal) {
-            (Some(code), _) => Exit::Code(code as u8),
-            (None, Some(signal)) => Exit::Code(128_u8.saturating_add(signal as u8)),
+            (Some(code), _) => Exit::As(code as u8),
+            (None, Some(signal)) => Exit::As(128_u8.saturating_add(signal as u8)),
             (None, None) => Exit::Fail,
         },
     }

@@ -2,6 +2,8 @@
 
 mod edit;
 
+pub use edit::CURSOR_PREFIX;
+
 use super::treatment::Mangle;
 
 /// What a library leaves on standard output.

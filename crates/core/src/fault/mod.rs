@@ -30,7 +30,7 @@ pub use entry::{Argument, Entry, Form, Place, Values};
 pub use error::{FaultError, Impossible};
 pub use kind::FAULTS;
 pub use lazy_init::{Entered, LAZY_INIT_TIME, LazyInit};
-pub use mangle::{Step, mangle};
+pub use mangle::{CURSOR_PREFIX, Step, mangle};
 pub use plan::{CallView, FaultPlan, decide_at};
 pub use reference::reference;
 pub use selector::{SELECTORS, Selector};

@@ -2,27 +2,28 @@
 
 use mcp_loadtest_core::mcp::{Era, Revision};
 use serde::Serialize;
+use serde_json::Value;
 
-use super::{CAPABILITIES, Capabilities, SERVER_INFO, ServerInfo};
+use super::{SERVER_INFO, ServerInfo, capabilities};
 
 /// The result of `initialize`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Initialized {
-    protocol_version: Revision,
-    capabilities: Capabilities,
+pub(crate) struct Initialized {
+    pub(crate) protocol_version: Revision,
+    capabilities: Value,
     server_info: ServerInfo,
 }
 
 /// Agrees to the revision that was asked for where it belongs to this era, and names the newest of
 /// the era otherwise.
-pub(super) fn initialize(asked: Option<&str>) -> Initialized {
+pub(crate) fn initialize(asked: Option<&str>) -> Initialized {
     let asked = asked.and_then(|text| text.parse::<Revision>().ok());
     Initialized {
         protocol_version: asked
             .filter(|revision| revision.era() == Era::Legacy)
             .unwrap_or(Revision::NEWEST_LEGACY),
-        capabilities: CAPABILITIES,
+        capabilities: capabilities(),
         server_info: SERVER_INFO,
     }
 }

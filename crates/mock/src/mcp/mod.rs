@@ -3,42 +3,39 @@
 //! | file      | what it does                                                         |
 //! |-----------|----------------------------------------------------------------------|
 //! | `request` | reads a message and finds the era that it claims                     |
-//! | `handler` | answers a request by its era and method, or wedges                   |
 //! | `legacy`  | the results that only the handshake era has                          |
 //! | `modern`  | the results that only the stateless era has                          |
-//! | `tools`   | the tools, one file each                                             |
+//! | `result`  | what a tool call comes to                                            |
 //! | `refusal` | why a request is not served, and the codes for it                    |
 //! | `write`   | frames                                                               |
-//!
-//! To add a method: an arm in `handler` and its result beside the era that has it.
 
-pub(crate) mod handler;
-mod legacy;
+pub(crate) mod legacy;
 pub(crate) mod modern;
 pub(crate) mod refusal;
 pub(crate) mod request;
-mod tools;
+pub(crate) mod result;
 pub(crate) mod write;
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
 /// Who the mock says it is.
 #[derive(Debug, Serialize)]
-struct ServerInfo {
+pub(crate) struct ServerInfo {
     name: &'static str,
     version: &'static str,
 }
 
-const SERVER_INFO: ServerInfo =
+pub(crate) const SERVER_INFO: ServerInfo =
     ServerInfo { name: env!("CARGO_PKG_NAME"), version: env!("CARGO_PKG_VERSION") };
 
-/// What the mock offers: tools, in a list that never changes.
-#[derive(Debug, Serialize)]
-struct Capabilities {
-    tools: Empty,
+/// What the mock offers. It may change its lists while it runs, and it takes every wish for logs.
+pub(crate) fn capabilities() -> Value {
+    json!({
+        "tools": { "listChanged": true },
+        "resources": { "subscribe": true, "listChanged": true },
+        "prompts": { "listChanged": true },
+        "completions": {},
+        "logging": {},
+    })
 }
-
-#[derive(Debug, Serialize)]
-struct Empty {}
-
-const CAPABILITIES: Capabilities = Capabilities { tools: Empty {} };

@@ -2,20 +2,20 @@
 
 use mcp_loadtest_core::mcp::{Era, Revision};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
-    CAPABILITIES, Capabilities,
+    capabilities,
     refusal::{Refusal, code},
 };
 
-/// How long a client may keep a list: nothing here ever changes while the mock runs.
+/// How long a client may keep a list. Long enough to be seen, short enough to be tried.
 const TTL_MS: u64 = 60_000;
 
 /// A result that clients may keep for a while.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Cacheable<T> {
+pub(crate) struct Cacheable<T> {
     #[serde(flatten)]
     body: T,
     ttl_ms: u64,
@@ -23,7 +23,7 @@ pub(super) struct Cacheable<T> {
 }
 
 impl<T> Cacheable<T> {
-    pub(super) fn new(body: T) -> Self {
+    pub(crate) fn new(body: T) -> Self {
         Self { body, ttl_ms: TTL_MS, cache_scope: "public" }
     }
 }
@@ -31,13 +31,13 @@ impl<T> Cacheable<T> {
 /// The result of `server/discover`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Discovered {
+pub(crate) struct Discovered {
     supported_versions: Vec<Revision>,
-    capabilities: Capabilities,
+    capabilities: Value,
 }
 
-pub(super) fn discover() -> Discovered {
-    Discovered { supported_versions: supported(), capabilities: CAPABILITIES }
+pub(crate) fn discover() -> Discovered {
+    Discovered { supported_versions: supported(), capabilities: capabilities() }
 }
 
 /// The revisions that a request may claim in its `_meta`.
@@ -46,9 +46,9 @@ fn supported() -> Vec<Revision> {
 }
 
 /// Refuses a revision that no request may claim.
-pub(super) fn check_version(requested: &str) -> Result<(), Refusal> {
+pub(crate) fn check_version(requested: &str) -> Result<Revision, Refusal> {
     match requested.parse::<Revision>() {
-        Ok(revision) if revision.era() == Era::Modern => Ok(()),
+        Ok(revision) if revision.era() == Era::Modern => Ok(revision),
         _ => Err(Refusal {
             code: code::UNSUPPORTED_VERSION,
             message: "unsupported protocol version".into(),
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn a_revision_of_the_other_era_is_not_supported_here() {
-        assert_eq!(check_version("2026-07-28"), Ok(()));
+        assert_eq!(check_version("2026-07-28"), Ok(Revision::V2026_07_28));
         let refusal = check_version("2025-11-25").unwrap_err();
         assert_eq!(refusal.code, -32022);
         let data = json!({"supported": ["2026-07-28"], "requested": "2025-11-25"});

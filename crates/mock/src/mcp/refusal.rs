@@ -13,6 +13,12 @@ pub(crate) mod code {
     pub(crate) const METHOD_NOT_FOUND: i64 = -32601;
     /// Parameters that the method cannot take.
     pub(crate) const INVALID_PARAMS: i64 = -32602;
+    /// Something went wrong inside.
+    pub(crate) const INTERNAL_ERROR: i64 = -32603;
+    /// Legacy: there is no such resource.
+    pub(crate) const RESOURCE_NOT_FOUND: i64 = -32002;
+    /// Modern: the client lacks what the call needs.
+    pub(crate) const MISSING_CAPABILITY: i64 = -32021;
     /// Modern HTTP: headers and body disagree.
     pub(crate) const HEADER_MISMATCH: i64 = -32020;
     /// Modern: a revision that is not spoken.

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use mcp_loadtest_core::{
     jsonrpc::{self, Defect, Message, scan::Scanner},
-    mcp::{Era, method},
+    mcp::{Era, Revision, method},
 };
+use serde_json::{Value, value::RawValue};
 
 use super::{
     modern,
@@ -18,8 +19,15 @@ use super::{
 pub(crate) enum Incoming<'a> {
     /// It wants a reply.
     Request(Request<'a>),
-    /// A notification, or a reply to a request that nobody made: nothing is said to either.
-    Other,
+    /// It wants none.
+    Notification {
+        /// What it tells.
+        method: Cow<'a, str>,
+        /// As written.
+        params: Option<&'a [u8]>,
+    },
+    /// The reply to a request of ours, as written.
+    Response(&'a [u8]),
 }
 
 /// What cannot be served, and the id to say so to.
@@ -37,15 +45,22 @@ pub(crate) struct Request<'a> {
     pub(crate) method: Cow<'a, str>,
     pub(crate) params: Params<'a>,
     pub(crate) claim: Claim<'a>,
+    /// All of it, as written.
+    pub(crate) frame: &'a [u8],
+    /// The era that the transport's own signs spoke for.
+    pub(crate) outer: Era,
 }
 
-/// The parameters that any of the methods looks at. A member of the wrong type is as good as none.
+/// The parameters that are looked at before it is known what becomes of a request. A member of the wrong type is as good as none.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Params<'a> {
     pub(crate) name: Option<Cow<'a, str>>,
     /// As written.
     pub(crate) arguments: Option<&'a str>,
-    pub(crate) protocol_version: Option<Cow<'a, str>>,
+    /// What a resource is known by.
+    pub(crate) uri: Option<Cow<'a, str>>,
+    /// All of them, as written.
+    pub(crate) raw: Option<&'a [u8]>,
     meta: Option<&'a [u8]>,
 }
 
@@ -82,17 +97,28 @@ impl<'a> Incoming<'a> {
                 unreadable(id, refusal_of(&reading.defects))
             }
             Some(Message::Request { id, method, params }) => {
-                Request::read(id, method, params, outer)
+                Request::read(frame, id, method, params, outer)
                     .map(Self::Request)
                     .map_err(|refusal| Unreadable { id, refusal })
             }
-            Some(Message::Notification { .. } | Message::Response { .. }) => Ok(Self::Other),
+            Some(Message::Notification { method, params }) => match unescape(method) {
+                Some(method) => Ok(Self::Notification { method, params }),
+                None => unreadable(NO_ID, Refusal::invalid_request("`method` is not a text")),
+            },
+            Some(Message::Response { .. }) => Ok(Self::Response(frame)),
         }
     }
 }
 
+/// The messages of a batch, as written; `None` for what is no array, or an empty one.
+pub(crate) fn batch(frame: &[u8]) -> Option<Vec<&RawValue>> {
+    let messages: Vec<&RawValue> = serde_json::from_slice(frame).ok()?;
+    (!messages.is_empty()).then_some(messages)
+}
+
 impl<'a> Request<'a> {
     fn read(
+        frame: &'a [u8],
         id: &'a [u8],
         method: &'a [u8],
         params: Option<&'a [u8]>,
@@ -102,14 +128,15 @@ impl<'a> Request<'a> {
             unescape(method).ok_or_else(|| Refusal::invalid_request("`method` is not a text"))?;
         let params = params.map(Params::read).transpose()?.unwrap_or_default();
         let claim = claim(&method, params.meta, outer);
-        Ok(Self { id, method, params, claim })
+        Ok(Self { id, method, params, claim, frame, outer })
     }
 
-    /// The era in which it is served, if it is.
-    pub(crate) fn era(&self) -> Result<Era, Refusal> {
+    /// The revision in which it is served, if it is. `agreed` is what the handshake of a legacy
+    /// session came to.
+    pub(crate) fn revision(&self, agreed: Option<Revision>) -> Result<Revision, Refusal> {
         match &self.claim {
-            Claim::Legacy => Ok(Era::Legacy),
-            Claim::Modern { version } => modern::check_version(version).map(|()| Era::Modern),
+            Claim::Legacy => Ok(agreed.unwrap_or(Revision::NEWEST_LEGACY)),
+            Claim::Modern { version } => modern::check_version(version),
             Claim::Incomplete { missing } => {
                 Err(Refusal::invalid_params(format!("`_meta` lacks a valid `{missing}`")))
             }
@@ -118,12 +145,18 @@ impl<'a> Request<'a> {
 }
 
 impl<'a> Params<'a> {
+    /// All of them as a tree.
+    pub(crate) fn to_value(&self) -> Value {
+        let parsed = self.raw.and_then(|raw| serde_json::from_slice(raw).ok());
+        parsed.unwrap_or_else(|| Value::Object(serde_json::Map::new()))
+    }
+
     fn read(raw: &'a [u8]) -> Result<Self, Refusal> {
-        let mut params = Self::default();
+        let mut params = Self { raw: Some(raw), ..Self::default() };
         let is_object = members(raw, |key, value| match key {
             "name" => params.name = string(value),
             "arguments" => params.arguments = std::str::from_utf8(value).ok(),
-            "protocolVersion" => params.protocol_version = string(value),
+            "uri" => params.uri = string(value),
             "_meta" => params.meta = Some(value),
             _ => {}
         });
@@ -172,7 +205,7 @@ fn is_valid_id(raw: &[u8]) -> bool {
 }
 
 /// Visits the members of an object in valid JSON; `false` if it is something else.
-pub(super) fn members<'a>(raw: &'a [u8], mut visit: impl FnMut(&str, &'a [u8])) -> bool {
+pub(crate) fn members<'a>(raw: &'a [u8], mut visit: impl FnMut(&str, &'a [u8])) -> bool {
     let Ok(mut scanner) = Scanner::new(raw) else { return false };
     let visited = scanner.members(|scanner, key| {
         let value = scanner.raw()?;

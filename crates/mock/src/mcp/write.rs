@@ -2,6 +2,7 @@
 
 use mcp_loadtest_core::mcp::{Era, method};
 use serde::{Serialize, Serializer, ser::SerializeMap as _};
+use serde_json::{Value, json};
 
 use super::{SERVER_INFO, refusal::Refusal};
 
@@ -30,13 +31,30 @@ impl Serialize for Meta {
 }
 
 /// Appends a result as its era wants it. `id` must be JSON.
-pub(super) fn result(out: &mut Vec<u8>, id: &[u8], era: Era, body: &impl Serialize) {
+pub(crate) fn result(out: &mut Vec<u8>, id: &[u8], era: Era, body: &impl Serialize) {
     match era {
         Era::Legacy => frame(out, id, "result", body),
         Era::Modern => {
             frame(out, id, "result", &Complete { body, result_type: "complete", meta: Meta });
         }
     }
+}
+
+/// Appends a result that says itself how complete it is.
+pub(crate) fn bare_result(out: &mut Vec<u8>, id: &[u8], body: &impl Serialize) {
+    frame(out, id, "result", body);
+}
+
+/// A message that wants no reply.
+pub(crate) fn notification(method: &str, params: &Value) -> Vec<u8> {
+    json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string().into_bytes()
+}
+
+/// A request of ours.
+pub(crate) fn request(id: u64, method: &str, params: &Value) -> Vec<u8> {
+    json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
+        .to_string()
+        .into_bytes()
 }
 
 /// Appends an error. `id` must be JSON.
@@ -58,7 +76,6 @@ fn frame(out: &mut Vec<u8>, id: &[u8], member: &str, value: &impl Serialize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{Value, json};
 
     #[test]
     fn only_modern_results_say_that_they_are_complete() {

@@ -1,7 +1,6 @@
 //! Connections that are slow, greedy or in a hurry.
 
 use mcp_loadtest_core::mcp::method;
-use mcp_loadtest_mock::Fault;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
@@ -13,7 +12,7 @@ fn initialize() -> Vec<u8> {
 
 #[tokio::test]
 async fn a_connection_serves_one_request_after_the_other() {
-    let mock = start(Fault::None).await;
+    let mock = start("none").await;
     let mut stream = connect(&mock).await;
     for _ in 0..3 {
         assert_eq!(send(&mut stream, &initialize()).await.status, 200);
@@ -27,7 +26,7 @@ async fn a_connection_serves_one_request_after_the_other() {
 
 #[tokio::test]
 async fn a_request_may_come_in_pieces() {
-    let mock = start(Fault::None).await;
+    let mock = start("none").await;
     let mut stream = connect(&mock).await;
     for byte in initialize() {
         stream.write_all(&[byte]).await.unwrap();
@@ -38,7 +37,7 @@ async fn a_request_may_come_in_pieces() {
 
 #[tokio::test]
 async fn a_client_that_asks_for_leave_gets_it() {
-    let mock = start(Fault::None).await;
+    let mock = start("none").await;
     let mut stream = connect(&mock).await;
     let body = request(method::INITIALIZE, json!({}));
     let whole = post("Expect: 100-continue\r\n", &body);
@@ -50,7 +49,7 @@ async fn a_client_that_asks_for_leave_gets_it() {
 /// The clock stands still but for the time that everybody waits.
 #[tokio::test(start_paused = true)]
 async fn a_request_that_never_ends_is_given_up() {
-    let mock = start(Fault::None).await;
+    let mock = start("none").await;
     let whole = initialize();
     for part in [10, whole.len() - 1] {
         let mut stream = connect(&mock).await;
@@ -63,7 +62,7 @@ async fn a_request_that_never_ends_is_given_up() {
 
 #[tokio::test]
 async fn a_body_that_is_too_large_is_refused_before_it_is_read() {
-    let mock = start(Fault::None).await;
+    let mock = start("none").await;
     let mut stream = connect(&mock).await;
     let head = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 16777217\r\n\r\n";
     let mut bytes = head.as_bytes().to_vec();
@@ -74,7 +73,7 @@ async fn a_body_that_is_too_large_is_refused_before_it_is_read() {
 
 #[tokio::test]
 async fn a_head_that_is_too_long_is_refused() {
-    let mock = start(Fault::None).await;
+    let mock = start("none").await;
     let mut stream = connect(&mock).await;
     let head = format!("GET /mcp HTTP/1.1\r\nHost: localhost\r\nX: {}", "x".repeat(70 << 10));
     assert_eq!(send(&mut stream, head.as_bytes()).await.status, 431);
@@ -82,7 +81,7 @@ async fn a_head_that_is_too_long_is_refused() {
 
 #[tokio::test]
 async fn a_dropped_mock_lets_go_of_its_connections() {
-    let mock = start(Fault::None).await;
+    let mock = start("none").await;
     let mut stream = connect(&mock).await;
     assert_eq!(send(&mut stream, &initialize()).await.status, 200);
     drop(mock);

@@ -8,4 +8,3 @@ mod pipes;
 mod python;
 mod refusals;
 mod support;
-mod wedge;

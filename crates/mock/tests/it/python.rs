@@ -6,7 +6,6 @@ use std::{
     time::Duration,
 };
 
-use mcp_loadtest_mock::Fault;
 use serde_json::{Value, json};
 use tokio::{process::Command, time::timeout};
 
@@ -44,12 +43,12 @@ async fn visit(url: &str, mode: &str) -> Value {
 
 /// A client that was told the revision asks nobody, and so does not know the server's name.
 async fn check(mode: &str, version: &str, server: Option<&str>) {
-    let mock = start(Fault::None).await;
+    let mock = start("none").await;
     let report = visit(mock.url(), mode).await;
     let expected = json!({
         "version": version,
         "server": server,
-        "tools": ["echo"],
+        "tools": "echo",
         "read_only": true,
         "text": { "text": "grüße" },
         "errors": [false, true],

@@ -11,11 +11,11 @@ async def visit(url, mode):
     async with Client(url, mode=mode) as client:
         listed = await client.list_tools()
         called = await client.call_tool("echo", {"text": "grüße"})
-        wrong = await client.call_tool("echo", {"text": 5})
+        wrong = await client.call_tool("echo", {"message": 5})
         return {
             "version": client.protocol_version,
             "server": client.server_info and client.server_info.name,
-            "tools": [tool.name for tool in listed.tools],
+            "tools": listed.tools[0].name,
             "read_only": listed.tools[0].annotations.read_only_hint,
             "text": json.loads(called.content[0].text),
             "errors": [called.is_error, wrong.is_error],

@@ -1,7 +1,7 @@
 //! What is not served over HTTP, byte by byte.
 
 use mcp_loadtest_core::mcp::method;
-use mcp_loadtest_mock::{Fault, Mock, RunningMock};
+use mcp_loadtest_mock::{Mock, RunningMock};
 use serde_json::{Value, json};
 
 use super::support::{Raw, connect, post, request, send, start};
@@ -27,7 +27,7 @@ fn call(lines: &[&str]) -> Vec<u8> {
 
 #[tokio::test]
 async fn modern_requests_are_checked() {
-    let mock = start(Fault::None).await;
+    let mock = start("none").await;
     let bare = |params| request(method::TOOLS_LIST, params);
     let list = [VERSION, "Mcp-Method: tools/list\r\n"].concat();
     let future = "MCP-Protocol-Version: 2099-01-01\r\nMcp-Method: tools/list\r\n";
@@ -70,7 +70,7 @@ async fn modern_requests_are_checked() {
 
 #[tokio::test]
 async fn legacy_requests_need_a_session() {
-    let mock = start(Fault::None).await;
+    let mock = start("none").await;
     let hello = exchange(&mock, &post("", &request(method::INITIALIZE, json!({})))).await;
     assert_eq!(
         (hello.status, &hello.body["result"]["protocolVersion"]),
@@ -109,7 +109,7 @@ async fn legacy_requests_need_a_session() {
 
 #[tokio::test]
 async fn strangers_are_not_let_in() {
-    let mock = start(Fault::None).await;
+    let mock = start("none").await;
     let initialize = request(method::INITIALIZE, json!({}));
     for (lines, status) in [
         ("Origin: http://localhost:5173\r\n", 200),
@@ -128,12 +128,12 @@ async fn strangers_are_not_let_in() {
 
 #[tokio::test]
 async fn other_methods_paths_and_bodies_are_refused() {
-    let mock = start(Fault::None).await;
+    let mock = start("none").await;
     let plain = |line: &str| format!("{line} HTTP/1.1\r\nHost: localhost\r\n\r\n").into_bytes();
     let gone =
         |line: &str| format!("{line} HTTP/1.1\r\nHost: localhost\r\n{VERSION}\r\n").into_bytes();
     for (what, bytes, status) in [
-        ("GET", plain("GET /mcp"), 405),
+        ("GET", plain("GET /mcp"), 400),
         ("PUT", plain("PUT /mcp"), 405),
         ("modern GET", gone("GET /mcp"), 405),
         ("modern DELETE", gone("DELETE /mcp"), 405),

@@ -3,7 +3,7 @@
 use std::{rc::Rc, time::Duration};
 
 use mcp_loadtest_core::mcp::Revision;
-use mcp_loadtest_mock::{Fault, Mock, RunningMock};
+use mcp_loadtest_mock::{Mock, RunningMock};
 use mcp_loadtest_wire::{
     clock::Clock,
     session::{Address, Hello, How, Options, Reply, Session, Target},
@@ -18,8 +18,9 @@ use tokio::{
 /// Far more than anything here takes.
 pub(super) const LIMIT: Duration = Duration::from_secs(30);
 
-pub(super) async fn start(fault: Fault) -> RunningMock {
+pub(super) async fn start(fault: &str) -> RunningMock {
     let listen = "127.0.0.1:0".parse().unwrap();
+    let fault = fault.parse().unwrap();
     Mock::new().fault(fault).bind(listen).await.unwrap().spawn()
 }
 

@@ -81,11 +81,17 @@ pub(super) fn schema_violation(message: &mut Vec<u8>) {
     });
 }
 
+/// How every cursor begins that a fault makes up, so that a server can tell them from nonsense.
+pub const CURSOR_PREFIX: &str = "page-";
+
 /// One more page, with a cursor that no page had.
 pub(super) fn next_cursor(message: &mut Vec<u8>, page: u64) {
     edit(message, |object| {
         if let Some(Value::Object(result)) = object.get_mut("result") {
-            result.insert("nextCursor".into(), json!(format!("page-{}", page.saturating_add(1))));
+            result.insert(
+                "nextCursor".into(),
+                json!(format!("{CURSOR_PREFIX}{}", page.saturating_add(1))),
+            );
         }
     });
 }

@@ -58,11 +58,11 @@ fn what_is_no_request_is_refused_by_its_kind() {
 }
 
 #[test]
-fn nothing_is_said_to_notifications_and_replies() {
-    for text in [
-        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
-        r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
-    ] {
-        assert_eq!(Incoming::read(text.as_bytes(), Era::Legacy), Ok(Incoming::Other));
-    }
+fn what_wants_no_reply_is_told_apart() {
+    let text = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    let notification =
+        Incoming::Notification { method: "notifications/initialized".into(), params: None };
+    assert_eq!(Incoming::read(text.as_bytes(), Era::Legacy), Ok(notification));
+    let text = br#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+    assert_eq!(Incoming::read(text, Era::Legacy), Ok(Incoming::Response(text)));
 }

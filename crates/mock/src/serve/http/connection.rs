@@ -3,25 +3,37 @@
 //! A request that comes whole in one read, which is nearly every one, costs one read, one write and
 //! no timer. What was sent ahead is answered in turn.
 
-use std::{io, time::Duration};
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
+use mcp_loadtest_core::{config::TransportName, mcp::Era};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,
+    sync::mpsc,
     time::{Instant, timeout, timeout_at},
 };
 
 use super::{
-    endpoint::{Endpoint, Verdict},
+    Hub, OUTBOX, PATH,
+    endpoint::{self, Verdict},
+    guard,
     head::Head,
+    listen,
+    reply::{self, After, Reply},
     response::{Response, status},
+    sse, ws,
 };
-use crate::serve::{MESSAGE_LIMIT, stay_wedged};
+use crate::{
+    audit::Row,
+    serve::MESSAGE_LIMIT,
+    server::{
+        pending::{Ending, Pending},
+        session::{Out, Session},
+    },
+};
 
 /// How long a request may take to arrive, once it has begun.
 const READ_DEADLINE: Duration = Duration::from_secs(10);
-/// How long a client may take to read a reply.
-const WRITE_DEADLINE: Duration = Duration::from_secs(60);
 /// How long what a refused client still sends is thrown away, so that it gets to read the refusal.
 const LINGER: Duration = Duration::from_secs(2);
 /// How much is asked of the socket at once, at least.
@@ -29,72 +41,46 @@ const READ_SIZE: usize = 4 << 10;
 /// How much room a connection may keep.
 const KEPT: usize = 64 << 10;
 
-/// Why a connection ended.
-#[derive(Debug)]
-pub(super) enum Ended {
-    /// One of the two closed it.
-    Closed,
-    /// The mock was wedged for so long that it gives up.
-    Forgotten(io::Error),
-}
-
 /// What is to be done with the bytes that have come in.
 enum Step {
     /// Read until there are so many.
     Read { until: usize, give_leave: bool },
     /// The reply is written; so many bytes have been used.
-    Replied { used: usize, keep_alive: bool },
-    /// Nothing, ever.
-    Wedged,
+    Replied { used: usize, keep_alive: bool, row: Option<Box<Row>> },
+    /// The reply takes its time.
+    Later { used: usize, keep_alive: bool, pending: Box<Pending>, session: Arc<Session> },
+    /// The session wants to be listened to.
+    Listen { used: usize, session: Arc<Session>, head: Vec<u8> },
+    /// The older transport.
+    Sse { used: usize, head: Vec<u8> },
+    /// A message of the older transport.
+    SsePost { used: usize, keep_alive: bool, head: Vec<u8>, body: Vec<u8> },
+    /// HTTP is over.
+    Upgrade { used: usize, head: Vec<u8>, accept: String },
 }
 
 /// Serves a connection until one side closes it.
-pub(super) async fn serve(stream: TcpStream, endpoint: &Endpoint) -> Ended {
-    let mut connection = Connection::new(stream);
+pub(super) async fn serve(stream: TcpStream, from: SocketAddr, hub: &Arc<Hub>) {
+    let mut connection = Connection::new(stream, from, hub.clone());
     loop {
-        let more = match connection.step(endpoint) {
-            Step::Read { until, give_leave } => connection.read(until, give_leave).await,
-            Step::Replied { used, keep_alive } => connection.reply(used, keep_alive).await,
-            Step::Wedged => return Ended::Forgotten(stay_wedged().await),
-        };
-        match more {
-            Ok(true) => {}
+        match connection.turn().await {
+            Ok(After::Open) => {}
+            Ok(After::Reset) => {
+                // Without it the system would say goodbye in the usual way.
+                let _ = connection.stream.set_zero_linger();
+                return;
+            }
             // Whatever went wrong with the socket, nobody is left to be told.
-            Ok(false) | Err(_) => return Ended::Closed,
+            Ok(After::Closed) | Err(_) => return,
         }
     }
 }
 
-/// Decides what to do with the bytes that have come in; appends the reply if there is one.
-fn step(input: &[u8], endpoint: &Endpoint, output: &mut Vec<u8>) -> Step {
-    let head = match Head::read(input) {
-        Ok(Some(head)) => head,
-        Ok(None) => return Step::Read { until: input.len() + 1, give_leave: false },
-        Err(refusal) => return refuse(&refusal, input, output),
-    };
-    let length = head.length + head.body_length;
-    let Some(body) = input.get(head.length..length) else {
-        let give_leave = head.wants_leave() && input.len() == head.length;
-        return Step::Read { until: length, give_leave };
-    };
-    match endpoint.answer(&head, body) {
-        Verdict::Reply(response) => {
-            response.render(head.keep_alive, output);
-            Step::Replied { used: length, keep_alive: head.keep_alive }
-        }
-        Verdict::Wedged => Step::Wedged,
-    }
-}
-
-/// After bytes that make no sense, no later ones can.
-fn refuse(refusal: &Response, input: &[u8], output: &mut Vec<u8>) -> Step {
-    refusal.render(false, output);
-    Step::Replied { used: input.len(), keep_alive: false }
-}
-
-struct Connection {
-    stream: TcpStream,
-    input: Vec<u8>,
+pub(super) struct Connection {
+    pub(super) stream: TcpStream,
+    pub(super) from: SocketAddr,
+    pub(super) hub: Arc<Hub>,
+    pub(super) input: Vec<u8>,
     output: Vec<u8>,
     /// When the request that is being read has begun.
     begun: Option<Instant>,
@@ -103,24 +89,108 @@ struct Connection {
 }
 
 impl Connection {
-    fn new(stream: TcpStream) -> Self {
-        Self { stream, input: Vec::new(), output: Vec::new(), begun: None, late: false }
+    fn new(stream: TcpStream, from: SocketAddr, hub: Arc<Hub>) -> Self {
+        Self { stream, from, hub, input: Vec::new(), output: Vec::new(), begun: None, late: false }
     }
 
-    fn step(&mut self, endpoint: &Endpoint) -> Step {
-        if endpoint.is_wedged() {
-            return Step::Wedged;
+    /// Reads some more, or answers one request.
+    async fn turn(&mut self) -> io::Result<After> {
+        match self.step() {
+            Step::Read { until, give_leave } => self.read(until, give_leave).await,
+            Step::Replied { used, keep_alive, row } => {
+                if let Some(row) = row {
+                    // A log that cannot be written says so at the end, when everybody hears it.
+                    let _ = self.hub.server.audit().record(*row).await;
+                }
+                self.reply(used, keep_alive).await
+            }
+            Step::Later { used, keep_alive, pending, session } => {
+                self.use_up(used);
+                self.later(keep_alive, *pending, session).await
+            }
+            Step::Listen { used, session, head } => {
+                self.use_up(used);
+                listen::listen(self, &session, &head).await
+            }
+            Step::Sse { used, head } => {
+                self.use_up(used);
+                sse::stream(self, &head).await
+            }
+            Step::SsePost { used, keep_alive, head, body } => {
+                self.use_up(used);
+                let response = sse::post(&self.hub, &head, &body, self.from).await;
+                response.render(keep_alive, &mut self.output);
+                self.reply(0, keep_alive).await
+            }
+            Step::Upgrade { used, head, accept } => {
+                self.use_up(used);
+                ws::serve(self, &head, &accept).await
+            }
         }
+    }
+
+    /// Decides what to do with the bytes that have come in; appends the reply if there is one.
+    fn step(&mut self) -> Step {
         if self.late {
             let why = format!("the request took longer than {READ_DEADLINE:?}");
-            let refusal = Response::refuse(status::REQUEST_TIMEOUT, why);
-            return refuse(&refusal, &self.input, &mut self.output);
+            return self.refuse(&Response::refuse(status::REQUEST_TIMEOUT, why));
         }
-        step(&self.input, endpoint, &mut self.output)
+        let head = match Head::read(&self.input) {
+            Ok(Some(head)) => head,
+            Ok(None) => return Step::Read { until: self.input.len() + 1, give_leave: false },
+            Err(refusal) => return self.refuse(&refusal),
+        };
+        let used = head.length + head.body_length;
+        let Some(body) = self.input.get(head.length..used) else {
+            let give_leave = head.wants_leave() && self.input.len() == head.length;
+            return Step::Read { until: used, give_leave };
+        };
+        let keep_alive = head.keep_alive;
+        match self.route(&head, body) {
+            Route::Verdict(Verdict::Reply(response, row)) => {
+                response.render(keep_alive, &mut self.output);
+                Step::Replied { used, keep_alive, row }
+            }
+            Route::Verdict(Verdict::Later(pending, session)) => {
+                Step::Later { used, keep_alive, pending, session }
+            }
+            Route::Verdict(Verdict::Listen(session)) => {
+                Step::Listen { used, session, head: head.raw.to_vec() }
+            }
+            Route::Sse => Step::Sse { used, head: head.raw.to_vec() },
+            Route::SsePost => {
+                Step::SsePost { used, keep_alive, head: head.raw.to_vec(), body: body.to_vec() }
+            }
+            Route::Upgrade(accept) => Step::Upgrade { used, head: head.raw.to_vec(), accept },
+        }
     }
 
-    /// Reads until there are so many bytes; `false` if the connection is over.
-    async fn read(&mut self, until: usize, give_leave: bool) -> io::Result<bool> {
+    fn route(&self, head: &Head<'_>, body: &[u8]) -> Route {
+        if let Err(refusal) = guard::check(head) {
+            return Route::Verdict(refusal.into());
+        }
+        match (self.hub.transport, head.method, head.path) {
+            (TransportName::Sse, "GET", sse::PATH) => Route::Sse,
+            (TransportName::Sse, "POST", sse::POST_PATH) => Route::SsePost,
+            (TransportName::Ws, "GET", ws::PATH) => match ws::accept(head) {
+                Ok(accept) => Route::Upgrade(accept),
+                Err(refusal) => Route::Verdict(refusal.into()),
+            },
+            (TransportName::Http, _, PATH) => {
+                Route::Verdict(endpoint::answer(&self.hub, head, body, self.from))
+            }
+            (transport, ..) => Route::Verdict(super::elsewhere(transport).into()),
+        }
+    }
+
+    /// After bytes that make no sense, no later ones can.
+    fn refuse(&mut self, refusal: &Response) -> Step {
+        refusal.render(false, &mut self.output);
+        Step::Replied { used: self.input.len(), keep_alive: false, row: None }
+    }
+
+    /// Reads until there are so many bytes.
+    async fn read(&mut self, until: usize, give_leave: bool) -> io::Result<After> {
         if self.input.is_empty() {
             // Between two requests a client may take its time.
             return self.read_some().await;
@@ -131,7 +201,7 @@ impl Connection {
         }
         while self.input.len() < until {
             match timeout_at(deadline, self.read_some()).await {
-                Ok(Ok(true)) => {}
+                Ok(Ok(After::Open)) => {}
                 Ok(other) => return other,
                 Err(_) => {
                     self.late = true;
@@ -139,30 +209,116 @@ impl Connection {
                 }
             }
         }
-        Ok(true)
+        Ok(After::Open)
     }
 
-    async fn read_some(&mut self) -> io::Result<bool> {
+    async fn read_some(&mut self) -> io::Result<After> {
         // Room grows with what has come, not with what was announced.
         self.input.reserve(READ_SIZE.max(self.input.len()).min(MESSAGE_LIMIT));
-        Ok(self.stream.read_buf(&mut self.input).await? > 0)
+        match self.stream.read_buf(&mut self.input).await? {
+            0 => Ok(After::Closed),
+            _ => Ok(After::Open),
+        }
     }
 
-    /// Sends what was written; `false` if the connection is over.
-    async fn reply(&mut self, used: usize, keep_alive: bool) -> io::Result<bool> {
-        let sent = self.stream.try_write(&self.output).unwrap_or(0);
-        if sent < self.output.len() {
-            timeout(WRITE_DEADLINE, self.stream.write_all(&self.output[sent..])).await??;
-        }
-        self.output.clear();
-        self.output.shrink_to(KEPT);
+    fn use_up(&mut self, used: usize) {
         self.input.drain(..used);
         self.input.shrink_to(KEPT);
         self.begun = None;
-        if !keep_alive {
-            self.linger().await?;
+    }
+
+    /// Sends what was written.
+    async fn reply(&mut self, used: usize, keep_alive: bool) -> io::Result<After> {
+        reply::send(&mut self.stream, &self.output).await?;
+        self.hub.server.has_replied();
+        self.output.clear();
+        self.output.shrink_to(KEPT);
+        self.use_up(used);
+        if keep_alive {
+            return Ok(After::Open);
         }
-        Ok(keep_alive)
+        self.linger().await?;
+        Ok(After::Closed)
+    }
+
+    /// Waits for what a request comes to, and sends what comes before it.
+    async fn later(
+        &mut self,
+        keep_alive: bool,
+        pending: Pending,
+        session: Arc<Session>,
+    ) -> io::Result<After> {
+        let era = pending.revision().era();
+        let cancel = pending.cancel_token();
+        let handshake = pending.is_handshake();
+        let mut reply = Reply {
+            keep_alive,
+            era,
+            always_stream: self.hub.always_stream,
+            begun: false,
+            session: None,
+        };
+        let mut outgoing = self.run(pending);
+        let mut watches = true;
+        loop {
+            tokio::select! {
+                biased;
+                out = outgoing.recv() => match out {
+                    Some(Out::Message(frame)) => reply.message(&mut self.stream, &frame).await?,
+                    Some(Out::Ending(ending)) => {
+                        self.obey_first(&ending, &session, handshake, &mut reply);
+                        let after = reply.end(&mut self.stream, ending).await?;
+                        self.hub.server.has_replied();
+                        return Ok(after);
+                    }
+                    None => return Ok(After::Closed),
+                },
+                more = self.read_some(), if watches => match more {
+                    // What comes now is the next request; it waits for its turn.
+                    Ok(After::Open) => watches = false,
+                    _ => {
+                        if era == Era::Modern {
+                            cancel.cancel();
+                        }
+                        // Legacy: a client that hangs up has not cancelled. The call goes on.
+                        return Ok(After::Closed);
+                    }
+                },
+            }
+        }
+    }
+
+    fn run(&self, pending: Pending) -> mpsc::Receiver<Out> {
+        let (outbox, outgoing) = mpsc::channel(OUTBOX);
+        self.hub.tasks.spawn(async move {
+            let ending = pending.run(outbox.clone()).await;
+            // A client that is gone misses nothing.
+            let _ = outbox.send(Out::Ending(ending)).await;
+        });
+        outgoing
+    }
+
+    /// What an ending means beyond its bytes.
+    fn obey_first(
+        &self,
+        ending: &Ending,
+        session: &Arc<Session>,
+        handshake: bool,
+        reply: &mut Reply,
+    ) {
+        match ending {
+            Ending::Reply { told, .. } if handshake && told.code.is_none() => {
+                let nothing = Response::empty(status::OK);
+                endpoint::welcome(&self.hub, session, nothing);
+                reply.session = Some(session.id.to_string());
+            }
+            Ending::SessionLost => {
+                self.hub.sessions.end(&session.id);
+                session.ended.cancel();
+            }
+            Ending::Crash(code) => self.hub.server.crash(*code),
+            _ => {}
+        }
     }
 
     /// Closes our side and waits for the other: a socket that is closed with bytes unread takes the
@@ -172,7 +328,7 @@ impl Connection {
         let mut left = MESSAGE_LIMIT;
         let drain = async {
             self.input.clear();
-            while left > 0 && self.read_some().await? {
+            while left > 0 && self.read_some().await? == After::Open {
                 left = left.saturating_sub(self.input.len());
                 self.input.clear();
             }
@@ -180,4 +336,12 @@ impl Connection {
         };
         timeout(LINGER, drain).await.unwrap_or(Ok(()))
     }
+}
+
+/// Who answers a request.
+enum Route {
+    Verdict(Verdict),
+    Sse,
+    SsePost,
+    Upgrade(String),
 }

@@ -1,38 +1,53 @@
-//! What a request gets. No socket is needed to find out.
+//! What a request to the Streamable HTTP endpoint gets. No socket is needed to find out.
 
-use mcp_loadtest_core::mcp::{Era, Revision, method};
+use std::{net::SocketAddr, sync::Arc};
+
+use mcp_loadtest_core::{
+    config::TransportName,
+    mcp::{Era, Revision, header, method},
+};
 
 use super::{
-    PATH, guard,
+    Hub,
     head::{Head, Line},
     mirror,
     response::{Response, status},
     sessions::Sessions,
 };
-use crate::mcp::{
-    handler::{Answer, Handler},
-    refusal::{Refusal, code},
-    request::{Claim, Incoming, Request, Unreadable},
-    write,
+use crate::{
+    audit::{Kind, Row},
+    mcp::{
+        refusal::{Refusal, code},
+        request::{Claim, Incoming, Request},
+        write,
+    },
+    server::{
+        begin::{Arrival, Begun},
+        origin::Origin,
+        pending::Pending,
+        record::Draft,
+        session::Session,
+    },
 };
-
-/// The server behind all connections.
-#[derive(Debug)]
-pub(super) struct Endpoint {
-    handler: Handler,
-    sessions: Sessions,
-}
 
 /// What the connection has to do.
 #[derive(Debug)]
 pub(super) enum Verdict {
-    /// Send this.
-    Reply(Response),
-    /// Nothing, ever.
-    Wedged,
+    /// Send this, when the row is written down.
+    Reply(Response, Option<Box<Row>>),
+    /// Wait for what comes of it.
+    Later(Box<Pending>, Arc<Session>),
+    /// Send whatever the session has to say, until one side has enough.
+    Listen(Arc<Session>),
 }
 
-/// A message that HTTP keeps from the handler, before it is known whom to tell.
+impl From<Response> for Verdict {
+    fn from(response: Response) -> Self {
+        Self::Reply(response, None)
+    }
+}
+
+/// A message that HTTP keeps from the server, before it is known whom to tell.
 #[derive(Debug)]
 struct Denied(u16, Refusal);
 
@@ -42,106 +57,196 @@ impl Denied {
     }
 }
 
-impl Endpoint {
-    pub(super) fn new(handler: Handler) -> Self {
-        Self { handler, sessions: Sessions::default() }
+/// What a whole request gets.
+pub(super) fn answer(hub: &Hub, head: &Head<'_>, body: &[u8], from: SocketAddr) -> Verdict {
+    let visit = Visit { hub, head, origin: origin(head, from), era: era_of(head) };
+    match (head.method, visit.era) {
+        ("POST", _) => visit.post(body),
+        ("GET", Era::Legacy) => visit.listen(),
+        ("DELETE", Era::Legacy) => visit.delete(),
+        _ => not_allowed(visit.era).into(),
     }
+}
 
-    pub(super) fn is_wedged(&self) -> bool {
-        self.handler.is_wedged()
-    }
+/// Where a request came from.
+pub(super) fn origin<'a>(head: &Head<'a>, from: SocketAddr) -> Origin<'a> {
+    Origin { address: Some(from), verb: Some(head.method), path: Some(head.path), head: head.raw }
+}
 
-    /// What a whole request gets.
-    pub(super) fn answer(&self, head: &Head<'_>, body: &[u8]) -> Verdict {
-        if self.is_wedged() {
-            return Verdict::Wedged;
-        }
-        self.route(head, body).unwrap_or_else(Verdict::Reply)
-    }
+/// One HTTP request.
+struct Visit<'a> {
+    hub: &'a Hub,
+    head: &'a Head<'a>,
+    origin: Origin<'a>,
+    era: Era,
+}
 
-    fn route(&self, head: &Head<'_>, body: &[u8]) -> Result<Verdict, Response> {
-        guard::check(head)?;
-        if head.path != PATH {
-            return Err(Response::refuse(status::NOT_FOUND, format!("the endpoint is `{PATH}`")));
-        }
-        let era = era_of(head);
-        match (head.method, era) {
-            ("POST", _) => self.post(head, body, era),
-            ("DELETE", Era::Legacy) => Err(self.delete(head)),
-            _ => Err(not_allowed(era)),
-        }
-    }
-
-    fn delete(&self, head: &Head<'_>) -> Response {
-        match self.check_session(head) {
-            Ok(id) => {
-                self.sessions.end(id);
-                Response::empty(status::NO_CONTENT)
+impl Visit<'_> {
+    fn post(&self, body: &[u8]) -> Verdict {
+        let denied = |denied: &Denied, id: &[u8]| self.deny(denied, id, body.len());
+        match Incoming::read(body, self.era) {
+            Err(unreadable) => {
+                denied(&Denied(status::BAD_REQUEST, unreadable.refusal), unreadable.id)
             }
-            Err(denied) => denied.to(write::NO_ID),
+            Ok(Incoming::Request(request)) => match self.session_of(&request) {
+                Ok(session) => self.serve(&request, session, body.len()),
+                Err(why) => denied(&why, request.id),
+            },
+            Ok(other) => match self.session_of_notice() {
+                Ok(session) => self.notice(&other, &session, body.len()),
+                Err(why) => denied(&why, write::NO_ID),
+            },
         }
     }
 
-    fn post(&self, head: &Head<'_>, body: &[u8], era: Era) -> Result<Verdict, Response> {
-        let unreadable =
-            |error: Unreadable<'_>| Denied(status::BAD_REQUEST, error.refusal).to(error.id);
-        match Incoming::read(body, era).map_err(unreadable)? {
-            Incoming::Request(request) => {
-                self.check_claim(head, &request).map_err(|denied| denied.to(request.id))?;
-                Ok(self.serve(&request))
-            }
-            Incoming::Other => {
-                if era == Era::Legacy {
-                    self.check_session(head).map_err(|denied| denied.to(write::NO_ID))?;
-                }
-                Ok(Verdict::Reply(Response::empty(status::ACCEPTED)))
-            }
-        }
+    /// A session that the audit log can name and that nothing is remembered in.
+    fn nobody(&self) -> Arc<Session> {
+        self.hub.server.open_session("", TransportName::Http)
     }
 
-    /// What HTTP asks of a request beside what its method does.
-    fn check_claim(&self, head: &Head<'_>, request: &Request<'_>) -> Result<(), Denied> {
+    fn deny(&self, denied: &Denied, id: &[u8], bytes: usize) -> Verdict {
+        let row = self.hub.server.audit().is_on().then(|| {
+            let nobody = self.nobody();
+            let server = &self.hub.server;
+            let draft = Draft::of_message(server, &nobody, &self.origin, Kind::Refused, bytes);
+            let mut row = draft.refuse(&denied.1);
+            row.http_status = Some(denied.0);
+            row
+        });
+        Verdict::Reply(denied.to(id), row)
+    }
+
+    /// The session that a request belongs to, if HTTP lets it through.
+    fn session_of(&self, request: &Request<'_>) -> Result<Arc<Session>, Denied> {
         match &request.claim {
-            Claim::Legacy if request.method == method::INITIALIZE => Ok(()),
-            Claim::Legacy => {
-                self.check_session(head)?;
-                check_version(head)
+            Claim::Legacy if request.method == method::INITIALIZE => {
+                let name = Sessions::<Session>::name().to_string();
+                Ok(self.hub.server.open_session(&name, TransportName::Http))
             }
-            Claim::Modern { version } => mirror::check(head, version, request)
+            Claim::Legacy => {
+                let session = self.session()?;
+                self.check_version()?;
+                Ok(session)
+            }
+            Claim::Modern { version } => mirror::check(self.head, version, request)
+                .map(|()| self.nobody())
                 .map_err(|refusal| Denied(status::BAD_REQUEST, refusal)),
-            // The handler says what is missing.
-            Claim::Incomplete { .. } => Ok(()),
+            // The server says what is missing.
+            Claim::Incomplete { .. } => Ok(self.nobody()),
         }
     }
 
-    fn check_session<'a>(&self, head: &Head<'a>) -> Result<&'a str, Denied> {
-        match head.get(Line::SessionId) {
+    fn session_of_notice(&self) -> Result<Arc<Session>, Denied> {
+        match self.era {
+            Era::Legacy => self.session(),
+            Era::Modern => Ok(self.nobody()),
+        }
+    }
+
+    fn session(&self) -> Result<Arc<Session>, Denied> {
+        match self.head.get(Line::SessionId) {
             None => {
                 let why = format!("the header `{}` is missing", Line::SessionId.name());
                 Err(Denied(status::BAD_REQUEST, Refusal::new(code::NO_SESSION, why)))
             }
-            Some(id) if self.sessions.contains(id) => Ok(id),
-            Some(_) => {
-                let refusal = Refusal::new(code::UNKNOWN_SESSION, "there is no such session");
-                Err(Denied(status::NOT_FOUND, refusal))
+            Some(id) => self.hub.sessions.find(id).ok_or_else(unknown_session),
+        }
+    }
+
+    /// Legacy: an absent header is an older client, an unknown version is nobody.
+    fn check_version(&self) -> Result<(), Denied> {
+        match self.head.get(Line::ProtocolVersion) {
+            Some(value) if value.parse::<Revision>().is_err() => {
+                let why =
+                    format!("the header `{}` names no revision", Line::ProtocolVersion.name());
+                Err(Denied(status::BAD_REQUEST, Refusal::new(code::NO_SESSION, why)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn serve(&self, request: &Request<'_>, session: Arc<Session>, bytes: usize) -> Verdict {
+        let mut body = Vec::new();
+        let arrival = Arrival { session: &session, origin: self.origin, request, bytes };
+        match self.hub.server.begin(&arrival, &mut body) {
+            Begun::Later(pending) => Verdict::Later(pending, session),
+            Begun::Done(mut done) => {
+                let status = status_of(pending_era(&request.claim), done.told.code);
+                if let Some(row) = &mut done.row {
+                    row.http_status = Some(status);
+                }
+                let begins = request.method == method::INITIALIZE && done.told.code.is_none();
+                let response = match begins {
+                    true => welcome(self.hub, &session, Response::json(status, body)),
+                    false => Response::json(status, body),
+                };
+                Verdict::Reply(response, done.row)
             }
         }
     }
 
-    fn serve(&self, request: &Request<'_>) -> Verdict {
-        let mut body = Vec::new();
-        let status = match self.handler.answer(request, &mut body) {
-            Answer::Wedged => return Verdict::Wedged,
-            Answer::Result => status::OK,
-            Answer::Error(code) => status_of(&request.claim, code),
+    fn notice(&self, message: &Incoming<'_>, session: &Session, bytes: usize) -> Verdict {
+        let server = &self.hub.server;
+        let row = match message {
+            Incoming::Notification { method, params } => {
+                server.notice(session, &self.origin, method, *params, bytes)
+            }
+            Incoming::Response(frame) => server.take_answer(session, &self.origin, frame),
+            Incoming::Request(_) => unreachable!("requests are served"),
         };
-        let mut response = Response::json(status, body);
-        let begins = request.claim == Claim::Legacy && request.method == method::INITIALIZE;
-        if begins && status == status::OK {
-            response.session = Some(self.sessions.begin());
-        }
-        Verdict::Reply(response)
+        Verdict::Reply(Response::empty(status::ACCEPTED), accepted(row))
     }
+
+    fn listen(&self) -> Verdict {
+        match self.session() {
+            Ok(session) => Verdict::Listen(session),
+            Err(denied) => self.deny(&denied, write::NO_ID, 0),
+        }
+    }
+
+    fn delete(&self) -> Verdict {
+        let session = match self.session() {
+            Ok(session) => session,
+            Err(denied) => return self.deny(&denied, write::NO_ID, 0),
+        };
+        self.hub.sessions.end(&session.id);
+        session.ended.cancel();
+        let row = self.hub.server.audit().is_on().then(|| {
+            let server = &self.hub.server;
+            let draft = Draft::of_message(server, &session, &self.origin, Kind::SessionEnd, 0);
+            let mut row = draft.into_row();
+            row.http_status = Some(status::NO_CONTENT);
+            row.success = true;
+            row
+        });
+        Verdict::Reply(Response::empty(status::NO_CONTENT), row)
+    }
+}
+
+fn accepted(row: Option<Box<Row>>) -> Option<Box<Row>> {
+    row.map(|mut row| {
+        row.http_status = Some(status::ACCEPTED);
+        row
+    })
+}
+
+fn unknown_session() -> Denied {
+    let refusal = Refusal::new(code::UNKNOWN_SESSION, "there is no such session");
+    Denied(status::NOT_FOUND, refusal)
+}
+
+/// What a client gets whose session was lost.
+pub(super) fn session_lost() -> Response {
+    unknown_session().to(write::NO_ID)
+}
+
+/// Opens the session that a handshake was about, and tells its name.
+pub(super) fn welcome(hub: &Hub, session: &Arc<Session>, response: Response) -> Response {
+    let Ok(name) = ulid::Ulid::from_string(&session.id) else { return response };
+    if let Some(oldest) = hub.sessions.open(name, session.clone()) {
+        oldest.ended.cancel();
+    }
+    response.header(header::SESSION_ID, &*session.id)
 }
 
 /// The era that the version header speaks for.
@@ -150,34 +255,36 @@ fn era_of(head: &Head<'_>) -> Era {
     version.map_or(Era::Legacy, Revision::era)
 }
 
-/// Legacy: an absent header is an older client, an unknown version is nobody.
-fn check_version(head: &Head<'_>) -> Result<(), Denied> {
-    match head.get(Line::ProtocolVersion) {
-        Some(value) if value.parse::<Revision>().is_err() => {
-            let why = format!("the header `{}` names no revision", Line::ProtocolVersion.name());
-            Err(Denied(status::BAD_REQUEST, Refusal::new(code::NO_SESSION, why)))
-        }
-        _ => Ok(()),
+fn pending_era(claim: &Claim<'_>) -> Era {
+    match claim {
+        Claim::Legacy => Era::Legacy,
+        Claim::Modern { .. } | Claim::Incomplete { .. } => Era::Modern,
     }
 }
 
 /// In the legacy era errors travel with 200; in the modern one the status tells them apart.
-fn status_of(claim: &Claim<'_>, code: i64) -> u16 {
-    match (claim, code) {
-        (Claim::Legacy, _) => status::OK,
-        (_, code::METHOD_NOT_FOUND) => status::NOT_FOUND,
-        (_, code::INVALID_REQUEST | code::INVALID_PARAMS | code::UNSUPPORTED_VERSION) => {
-            status::BAD_REQUEST
-        }
+pub(crate) fn status_of(era: Era, code: Option<i64>) -> u16 {
+    match (era, code) {
+        (Era::Modern, Some(code::METHOD_NOT_FOUND)) => status::NOT_FOUND,
+        (
+            Era::Modern,
+            Some(
+                code::INVALID_REQUEST
+                | code::INVALID_PARAMS
+                | code::MISSING_CAPABILITY
+                | code::UNSUPPORTED_VERSION,
+            ),
+        ) => status::BAD_REQUEST,
         _ => status::OK,
     }
 }
 
 fn not_allowed(era: Era) -> Response {
-    let mut response = Response::empty(status::METHOD_NOT_ALLOWED);
-    response.allow = Some(match era {
-        Era::Legacy => "POST, DELETE",
-        Era::Modern => "POST",
-    });
-    response
+    Response::empty(status::METHOD_NOT_ALLOWED).header(
+        "Allow",
+        match era {
+            Era::Legacy => "POST, GET, DELETE",
+            Era::Modern => "POST",
+        },
+    )
 }

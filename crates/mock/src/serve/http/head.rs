@@ -3,11 +3,10 @@
 use mcp_loadtest_core::mcp::header;
 
 use super::response::{Response, status};
-use crate::serve::MESSAGE_LIMIT;
+use crate::{serve::MESSAGE_LIMIT, server::origin::MOST_HEADERS};
 
 /// Heads longer than this are refused.
 const HEAD_LIMIT: usize = 64 << 10;
-const MOST_HEADERS: usize = 100;
 
 /// The headers that are looked at.
 #[derive(Debug, Clone, Copy)]
@@ -22,10 +21,12 @@ pub(super) enum Line {
     Method,
     Name,
     SessionId,
+    Upgrade,
+    WebSocketKey,
 }
 
 /// Their names, in the order of [`Line`].
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 12] = [
     "Host",
     "Origin",
     "Content-Length",
@@ -36,6 +37,8 @@ const NAMES: [&str; 10] = [
     header::METHOD,
     header::NAME,
     header::SESSION_ID,
+    "Upgrade",
+    "Sec-WebSocket-Key",
 ];
 
 impl Line {
@@ -49,6 +52,10 @@ impl Line {
 pub(super) struct Head<'a> {
     pub(super) method: &'a str,
     pub(super) path: &'a str,
+    /// What follows the question mark of the path.
+    pub(super) query: &'a str,
+    /// The head as sent.
+    pub(super) raw: &'a [u8],
     /// Whether the client takes another reply on this connection.
     pub(super) keep_alive: bool,
     /// How long the head is.
@@ -64,7 +71,7 @@ impl<'a> Head<'a> {
         let mut request = httparse::Request::new(&mut headers);
         match request.parse(bytes) {
             Ok(httparse::Status::Complete(length)) if length <= HEAD_LIMIT => {
-                interpret(&request, length).map(Some)
+                interpret(&request, &bytes[..length]).map(Some)
             }
             Ok(httparse::Status::Partial) if bytes.len() <= HEAD_LIMIT => Ok(None),
             Ok(_) | Err(httparse::Error::TooManyHeaders) => {
@@ -86,12 +93,16 @@ impl<'a> Head<'a> {
     }
 }
 
-fn interpret<'a>(request: &httparse::Request<'_, 'a>, length: usize) -> Result<Head<'a>, Response> {
+fn interpret<'a>(request: &httparse::Request<'_, 'a>, raw: &'a [u8]) -> Result<Head<'a>, Response> {
+    let target = request.path.unwrap_or_default();
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let mut head = Head {
         method: request.method.unwrap_or_default(),
-        path: request.path.unwrap_or_default().split('?').next().unwrap_or_default(),
+        path,
+        query,
+        raw,
         keep_alive: request.version == Some(1),
-        length,
+        length: raw.len(),
         body_length: 0,
         lines: [None; NAMES.len()],
     };
@@ -162,7 +173,7 @@ mod tests {
     fn every_line_has_its_name() {
         assert_eq!(Line::Host.name(), "Host");
         assert_eq!(Line::SessionId.name(), header::SESSION_ID);
-        assert_eq!(Line::SessionId as usize + 1, NAMES.len());
+        assert_eq!(Line::WebSocketKey as usize + 1, NAMES.len());
     }
 
     #[test]

@@ -14,9 +14,14 @@ use crate::mcp::{
 pub(super) fn check(head: &Head<'_>, version: &str, request: &Request<'_>) -> Result<(), Refusal> {
     compare(head, Line::ProtocolVersion, version)?;
     compare(head, Line::Method, &request.method)?;
-    match &request.params.name {
-        Some(name) if request.method == method::TOOLS_CALL => compare(head, Line::Name, name),
-        _ => Ok(()),
+    let subject = match &*request.method {
+        method::TOOLS_CALL | method::PROMPTS_GET => &request.params.name,
+        method::RESOURCES_READ => &request.params.uri,
+        _ => &None,
+    };
+    match subject {
+        Some(name) => compare(head, Line::Name, name),
+        None => Ok(()),
     }
 }
 

@@ -1,49 +1,92 @@
-//! Streamable HTTP, both eras, over HTTP/1.1 with JSON replies.
+//! Streamable HTTP, both eras, over HTTP/1.1; on the same sockets the older HTTP+SSE and WebSocket.
 //!
 //! | file         | what it does                                                      |
 //! |--------------|-------------------------------------------------------------------|
 //! | `connection` | moves bytes: one request after the other, with limits             |
 //! | `head`       | reads the head of a request                                       |
-//! | `endpoint`   | decides what a request gets: pure, but for the list of sessions   |
 //! | `guard`      | who may ask: `Host` and `Origin`                                  |
+//! | `endpoint`   | decides what a request gets: pure, but for the list of sessions   |
 //! | `mirror`     | modern: headers must say what the body says                       |
 //! | `sessions`   | legacy: who has shaken hands                                      |
-//! | `response`   | status lines and bodies                                           |
+//! | `response`   | replies in one piece                                              |
+//! | `reply`      | replies that take their time: JSON, events, and broken ones       |
+//! | `listen`     | legacy: the GET stream                                            |
+//! | `sse`, `ws`  | the two other transports                                          |
 
 mod connection;
 mod endpoint;
 mod guard;
 mod head;
+mod listen;
 mod mirror;
+mod reply;
 mod response;
 mod sessions;
+mod sse;
+mod ws;
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
+use mcp_loadtest_core::config::TransportName;
 use tokio::{
     net::{TcpListener, TcpStream},
     task::{JoinHandle, JoinSet},
-    time::sleep,
+    time::{sleep, timeout},
 };
+use tokio_util::task::TaskTracker;
 
-use self::{connection::Ended, endpoint::Endpoint};
-use crate::mcp::handler::Handler;
+use self::{
+    response::{Response, status},
+    sessions::Sessions,
+};
+use super::Served;
+use crate::server::{Server, session::Session};
 
 /// Where the MCP endpoint is.
 const PATH: &str = "/mcp";
 /// How long to wait when the system has no more sockets to give.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// How long a client may take to read a reply.
+const WRITE_DEADLINE: Duration = Duration::from_secs(60);
+/// How many messages may wait for a client that does not read.
+const OUTBOX: usize = 64;
+/// How long calls have to notice that the mock ends.
+const FAREWELL: Duration = Duration::from_millis(700);
+
+/// What all connections share.
+#[derive(Debug)]
+struct Hub {
+    server: Arc<Server>,
+    transport: TransportName,
+    always_stream: bool,
+    sessions: Sessions<Session>,
+    clients: Sessions<sse::Client>,
+    /// Calls that go on although their connection may be gone.
+    tasks: TaskTracker,
+}
+
+/// How the mock listens.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Listening {
+    pub(crate) transport: TransportName,
+    pub(crate) always_stream: bool,
+}
 
 /// A mock that has its address. Connections wait until it serves.
 #[derive(Debug)]
 pub struct BoundMock {
     listener: TcpListener,
     address: SocketAddr,
-    handler: Handler,
+    server: Arc<Server>,
+    how: Listening,
 }
 
 impl BoundMock {
-    pub(crate) async fn new(handler: Handler, address: SocketAddr) -> io::Result<Self> {
+    pub(crate) async fn new(
+        server: Arc<Server>,
+        address: SocketAddr,
+        how: Listening,
+    ) -> io::Result<Self> {
         if !address.ip().is_loopback() {
             let why = format!(
                 "the mock listens on loopback addresses only, not on {address}; use `127.0.0.1:0`"
@@ -51,36 +94,55 @@ impl BoundMock {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
         }
         let listener = TcpListener::bind(address).await?;
-        Ok(Self { address: listener.local_addr()?, listener, handler })
+        Ok(Self { address: listener.local_addr()?, listener, server, how })
     }
 
     /// The URL of its MCP endpoint.
     pub fn url(&self) -> String {
-        format!("http://{}{PATH}", self.address)
+        let (scheme, path) = match self.how.transport {
+            TransportName::Sse => ("http", sse::PATH),
+            TransportName::Ws => ("ws", ws::PATH),
+            TransportName::Http | TransportName::Stdio => ("http", PATH),
+        };
+        format!("{scheme}://{}{path}", self.address)
     }
 
-    /// Serves until the future is dropped, which also ends all connections.
-    ///
-    /// Only a wedged mock ends by itself: it fails with [`io::ErrorKind::TimedOut`] when it was
-    /// forgotten for ten minutes.
-    pub async fn serve(self) -> io::Result<()> {
-        let endpoint = Arc::new(Endpoint::new(self.handler));
+    /// Serves until the future is dropped, which also ends all connections. Only a fault ends it by
+    /// itself.
+    pub async fn serve(self) -> io::Result<Served> {
+        self.serve_until(std::future::pending()).await
+    }
+
+    /// The same until `stop` is done: then calls that still run are cancelled and written down.
+    pub async fn serve_until(self, stop: impl Future<Output = ()>) -> io::Result<Served> {
+        let hub = Arc::new(Hub {
+            server: self.server.clone(),
+            transport: self.how.transport,
+            always_stream: self.how.always_stream,
+            sessions: Sessions::default(),
+            clients: Sessions::default(),
+            tasks: TaskTracker::new(),
+        });
         let mut connections = JoinSet::new();
+        let mut stop = std::pin::pin!(stop);
         loop {
             tokio::select! {
                 accepted = self.listener.accept() => match accepted {
-                    Ok((stream, _)) => {
-                        connections.spawn(connect(stream, endpoint.clone()));
+                    Ok((stream, from)) => {
+                        connections.spawn(connect(stream, from, hub.clone()));
                     }
                     Err(_) => sleep(ACCEPT_PAUSE).await,
                 },
-                Some(ended) = connections.join_next() => {
-                    if let Ok(Ended::Forgotten(error)) = ended {
-                        return Err(error);
-                    }
-                }
+                Some(_) = connections.join_next() => {}
+                code = self.server.crashed() => return Ok(Served::Crashed(code)),
+                () = &mut stop => break,
             }
         }
+        self.server.end().cancel();
+        hub.tasks.close();
+        // Whatever does not care that it was cancelled is left behind.
+        let _ = timeout(FAREWELL, hub.tasks.wait()).await;
+        Ok(Served::Gone)
     }
 
     /// Serves in the background, until the handle is dropped.
@@ -89,18 +151,28 @@ impl BoundMock {
     }
 }
 
-async fn connect(stream: TcpStream, endpoint: Arc<Endpoint>) -> Ended {
+async fn connect(stream: TcpStream, from: SocketAddr, hub: Arc<Hub>) {
     // A reply is one write; waiting for more would only add latency. If the option cannot be set,
     // the connection is gone, and reading from it says so.
     let _ = stream.set_nodelay(true);
-    connection::serve(stream, &endpoint).await
+    connection::serve(stream, from, &hub).await;
+}
+
+/// Says where the endpoint is.
+fn elsewhere(transport: TransportName) -> Response {
+    let why = match transport {
+        TransportName::Sse => format!("the stream is `{}`", sse::PATH),
+        TransportName::Ws => format!("the socket is `{}`", ws::PATH),
+        TransportName::Http | TransportName::Stdio => format!("the endpoint is `{PATH}`"),
+    };
+    Response::refuse(status::NOT_FOUND, why)
 }
 
 /// A mock that serves in the background and stops when this is dropped.
 #[derive(Debug)]
 pub struct RunningMock {
     url: String,
-    task: JoinHandle<io::Result<()>>,
+    task: JoinHandle<io::Result<Served>>,
 }
 
 impl RunningMock {

@@ -1,9 +1,7 @@
-//! What goes back: a status, a JSON body or none, and the headers that some replies need.
+//! What goes back in one piece: a status, a JSON body or none, and the headers that some replies
+//! need.
 
 use std::io::Write as _;
-
-use mcp_loadtest_core::mcp::header;
-use ulid::Ulid;
 
 use crate::mcp::{
     refusal::{Refusal, code},
@@ -11,7 +9,8 @@ use crate::mcp::{
 };
 
 /// The statuses that the mock sends.
-pub(super) mod status {
+pub(crate) mod status {
+    pub(crate) const SWITCHING: u16 = 101;
     pub(crate) const OK: u16 = 200;
     pub(crate) const ACCEPTED: u16 = 202;
     pub(crate) const NO_CONTENT: u16 = 204;
@@ -25,20 +24,27 @@ pub(super) mod status {
     pub(crate) const HEADERS_TOO_LARGE: u16 = 431;
 }
 
-fn reason(code: u16) -> &'static str {
+pub(super) fn reason(code: u16) -> &'static str {
     match code {
+        status::SWITCHING => "Switching Protocols",
         status::OK => "OK",
         status::ACCEPTED => "Accepted",
         status::NO_CONTENT => "No Content",
         status::BAD_REQUEST => "Bad Request",
         status::FORBIDDEN => "Forbidden",
         status::NOT_FOUND => "Not Found",
+        401 => "Unauthorized",
         status::METHOD_NOT_ALLOWED => "Method Not Allowed",
         status::REQUEST_TIMEOUT => "Request Timeout",
         status::LENGTH_REQUIRED => "Length Required",
         status::CONTENT_TOO_LARGE => "Content Too Large",
         status::HEADERS_TOO_LARGE => "Request Header Fields Too Large",
-        _ => "",
+        429 => "Too Many Requests",
+        500 => "Internal Server Error",
+        502 => "Bad Gateway",
+        503 => "Service Unavailable",
+        504 => "Gateway Timeout",
+        _ => "Whatever",
     }
 }
 
@@ -47,10 +53,7 @@ fn reason(code: u16) -> &'static str {
 pub(super) struct Response {
     pub(super) status: u16,
     pub(super) body: Vec<u8>,
-    /// The session that begins with this reply.
-    pub(super) session: Option<Ulid>,
-    /// The methods that would have been allowed.
-    pub(super) allow: Option<&'static str>,
+    pub(super) headers: Vec<(&'static str, String)>,
 }
 
 impl Response {
@@ -60,7 +63,12 @@ impl Response {
     }
 
     pub(super) fn json(status: u16, body: Vec<u8>) -> Self {
-        Self { status, body, session: None, allow: None }
+        Self { status, body, headers: Vec::new() }
+    }
+
+    pub(super) fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
+        self
     }
 
     /// A JSON-RPC error in answer to `id`.
@@ -77,28 +85,30 @@ impl Response {
 
     /// Appends the reply as it goes over the wire.
     pub(super) fn render(&self, keep_alive: bool, out: &mut Vec<u8>) {
-        out.reserve(200 + self.body.len());
+        self.render_head(keep_alive, self.body.len(), out);
+        out.extend_from_slice(&self.body);
+    }
+
+    /// Appends the head of the reply, with a body that is announced to be so long.
+    pub(super) fn render_head(&self, keep_alive: bool, length: usize, out: &mut Vec<u8>) {
+        out.reserve(200 + length);
         let mut line = |text: std::fmt::Arguments<'_>| {
             out.write_fmt(text).expect("a buffer takes everything");
         };
         line(format_args!("HTTP/1.1 {} {}\r\n", self.status, reason(self.status)));
-        if self.status != status::NO_CONTENT {
-            line(format_args!("Content-Length: {}\r\n", self.body.len()));
+        if !matches!(self.status, status::NO_CONTENT | status::SWITCHING) {
+            line(format_args!("Content-Length: {length}\r\n"));
         }
-        if !self.body.is_empty() {
+        if length > 0 {
             line(format_args!("Content-Type: application/json\r\n"));
         }
-        if let Some(session) = self.session {
-            line(format_args!("{}: {session}\r\n", header::SESSION_ID));
+        for (name, value) in &self.headers {
+            line(format_args!("{name}: {value}\r\n"));
         }
-        if let Some(allow) = self.allow {
-            line(format_args!("Allow: {allow}\r\n"));
-        }
-        if !keep_alive {
+        if !keep_alive && self.status != status::SWITCHING {
             line(format_args!("Connection: close\r\n"));
         }
         out.extend_from_slice(b"\r\n");
-        out.extend_from_slice(&self.body);
     }
 }
 
@@ -128,9 +138,9 @@ mod tests {
 
     #[test]
     fn a_reply_may_begin_a_session_or_name_the_methods() {
-        let mut reply = Response::empty(status::METHOD_NOT_ALLOWED);
-        reply.allow = Some("POST");
-        reply.session = Some(Ulid::from_parts(1, 2));
+        let reply = Response::empty(status::METHOD_NOT_ALLOWED)
+            .header("Allow", "POST")
+            .header("Mcp-Session-Id", "0000000001");
         let text = rendered(&reply, true);
         assert!(text.contains("\r\nAllow: POST\r\n"));
         assert!(text.contains("\r\nMcp-Session-Id: 0000000001"));

@@ -1,8 +1,8 @@
 //! Legacy sessions: who has shaken hands and has not said goodbye.
 
 use std::{
-    collections::BTreeSet,
-    sync::{Mutex, MutexGuard, PoisonError},
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use ulid::Ulid;
@@ -10,36 +10,46 @@ use ulid::Ulid;
 /// A client that never says goodbye must not fill the memory: beyond this the oldest session ends.
 const MOST_SESSIONS: usize = 100_000;
 
-/// The sessions that are open. The ids sort by age.
-#[derive(Debug, Default)]
-pub(super) struct Sessions {
-    open: Mutex<BTreeSet<Ulid>>,
+/// What is open, by a name that sorts by age.
+#[derive(Debug)]
+pub(super) struct Sessions<T> {
+    open: Mutex<BTreeMap<Ulid, Arc<T>>>,
 }
 
-impl Sessions {
-    /// Opens a session.
-    pub(super) fn begin(&self) -> Ulid {
-        let id = Ulid::generate();
+impl<T> Default for Sessions<T> {
+    fn default() -> Self {
+        Self { open: Mutex::default() }
+    }
+}
+
+impl<T> Sessions<T> {
+    /// A name that no session has.
+    pub(super) fn name() -> Ulid {
+        Ulid::generate()
+    }
+
+    /// Opens a session; the one that had to make room for it.
+    pub(super) fn open(&self, name: Ulid, session: Arc<T>) -> Option<Arc<T>> {
         let mut open = self.lock();
-        if open.len() >= MOST_SESSIONS {
-            open.pop_first();
-        }
-        open.insert(id);
-        id
+        let oldest = match open.len() >= MOST_SESSIONS {
+            true => open.pop_first().map(|(_, session)| session),
+            false => None,
+        };
+        open.insert(name, session);
+        oldest
     }
 
-    /// Whether the session is open.
-    pub(super) fn contains(&self, id: &str) -> bool {
-        Ulid::from_string(id).is_ok_and(|id| self.lock().contains(&id))
+    pub(super) fn find(&self, name: &str) -> Option<Arc<T>> {
+        Ulid::from_string(name).ok().and_then(|name| self.lock().get(&name).cloned())
     }
 
-    /// Ends a session; `false` if there is none.
-    pub(super) fn end(&self, id: &str) -> bool {
-        Ulid::from_string(id).is_ok_and(|id| self.lock().remove(&id))
+    /// Ends a session, if it is open.
+    pub(super) fn end(&self, name: &str) -> Option<Arc<T>> {
+        Ulid::from_string(name).ok().and_then(|name| self.lock().remove(&name))
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeSet<Ulid>> {
-        // A set is whole between any two of its methods, so a panic elsewhere does no harm.
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Ulid, Arc<T>>> {
+        // A map is whole between any two of its methods, so a panic elsewhere does no harm.
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -51,18 +61,22 @@ mod tests {
     #[test]
     fn a_session_lasts_until_it_is_ended() {
         let sessions = Sessions::default();
-        let id = sessions.begin().to_string();
-        assert!(sessions.contains(&id));
-        assert!(!sessions.contains("") && !sessions.contains("nonsense"));
-        assert!(sessions.end(&id));
-        assert!(!sessions.contains(&id) && !sessions.end(&id));
+        let name = Sessions::<u8>::name();
+        assert!(sessions.open(name, Arc::new(7)).is_none());
+        let name = name.to_string();
+        assert_eq!(sessions.find(&name).as_deref(), Some(&7));
+        assert!(sessions.find("").is_none() && sessions.find("nonsense").is_none());
+        assert!(sessions.end(&name).is_some());
+        assert!(sessions.find(&name).is_none() && sessions.end(&name).is_none());
     }
 
     #[test]
     fn sessions_that_nobody_ends_do_not_pile_up() {
         let sessions = Sessions::default();
-        let ids: Vec<_> = (0..=MOST_SESSIONS).map(|_| sessions.begin()).collect();
-        assert_eq!(sessions.lock().len(), MOST_SESSIONS);
-        assert!(sessions.contains(&ids[MOST_SESSIONS].to_string()));
+        let one = Arc::new(());
+        let ended = (0..=MOST_SESSIONS)
+            .filter_map(|_| sessions.open(Sessions::<()>::name(), one.clone()))
+            .count();
+        assert_eq!((ended, sessions.lock().len()), (1, MOST_SESSIONS));
     }
 }

@@ -1,0 +1,161 @@
+//! The tools that are there when no file is given. To add one: a file with a `tool()`, and a line in
+//! [`TOOLS`].
+
+mod chatty;
+mod echo;
+mod error;
+mod fixed_response;
+mod flaky;
+mod headers;
+mod ledger;
+mod long_output;
+mod lorem;
+mod pcg;
+mod progress;
+mod sized_response;
+mod slow;
+mod whoami;
+
+use std::{fmt, str::FromStr};
+
+use mcp_loadtest_core::hint::{Hint, nearest};
+use serde_json::{Value, json};
+use thiserror::Error;
+
+pub(crate) use self::flaky::entropy;
+use super::tool::Tool;
+
+/// What a tool is there for. Groups can be switched off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Group {
+    /// Who asks, and what reached the server.
+    Identity,
+    /// Known answers of known size.
+    Data,
+    /// Failures on command.
+    Failure,
+    /// More than one message per call.
+    Streaming,
+}
+
+/// All tools, in the order in which they are listed.
+const TOOLS: &[(Group, fn() -> Tool)] = &[
+    (Group::Identity, echo::tool),
+    (Group::Identity, whoami::tool),
+    (Group::Identity, headers::tool),
+    (Group::Data, fixed_response::tool),
+    (Group::Data, sized_response::tool),
+    (Group::Data, lorem::tool),
+    (Group::Failure, error::tool),
+    (Group::Failure, slow::tool),
+    (Group::Failure, flaky::tool),
+    (Group::Failure, ledger::tool),
+    (Group::Streaming, progress::tool),
+    (Group::Streaming, long_output::tool),
+    (Group::Streaming, chatty::tool),
+];
+
+/// The tools of the groups that are on.
+pub(crate) fn tools(off: &[Group]) -> impl Iterator<Item = Tool> {
+    TOOLS.iter().filter(|(group, _)| !off.contains(group)).map(|(_, tool)| tool())
+}
+
+impl Group {
+    /// All groups.
+    pub const ALL: [Self; 4] = [Self::Identity, Self::Data, Self::Failure, Self::Streaming];
+
+    /// The word for it in flags.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Identity => "identity",
+            Self::Data => "data",
+            Self::Failure => "failure",
+            Self::Streaming => "streaming",
+        }
+    }
+}
+
+impl fmt::Display for Group {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A word that names no group of tools.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("`{0}` is not a group of tools")]
+pub struct UnknownGroup(pub String);
+
+impl Hint for UnknownGroup {
+    fn hint(&self) -> Option<String> {
+        let known = Group::ALL.map(Group::as_str);
+        Some(match nearest(&self.0, known) {
+            Some(name) => format!("did you mean `{name}`?"),
+            None => format!("use one of {}", known.join(", ")),
+        })
+    }
+}
+
+impl FromStr for Group {
+    type Err = UnknownGroup;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let found = Self::ALL.into_iter().find(|group| group.as_str() == text);
+        found.ok_or_else(|| UnknownGroup(text.to_owned()))
+    }
+}
+
+/// Hints for a tool that changes nothing.
+fn read_only() -> Option<Value> {
+    Some(json!({ "readOnlyHint": true }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        catalog::tool::{Call, Run},
+        mcp::result::{CallResult, Content, Outcome},
+    };
+
+    /// Calls a tool that answers on the spot.
+    pub(super) fn call(tool: &Tool, arguments: Value) -> Outcome {
+        tool.check(&arguments).unwrap_or_else(|why| panic!("{arguments}: {why}"));
+        let Run::Now(run) = &tool.run else { panic!("it takes its time") };
+        run(&Call { arguments: &arguments, raw: &arguments.to_string() })
+    }
+
+    pub(super) fn result(outcome: Outcome) -> CallResult {
+        match outcome {
+            Outcome::Result(result) => result,
+            other => panic!("no result: {other:?}"),
+        }
+    }
+
+    pub(super) fn texts(result: &CallResult) -> Vec<&str> {
+        let text = |content: &Content| match content {
+            Content::Text(text) => text.to_string().leak() as &str,
+            other => panic!("no text: {other:?}"),
+        };
+        result.content.iter().map(text).collect()
+    }
+
+    #[test]
+    fn every_group_can_be_switched_off() {
+        let names =
+            |off: &[Group]| -> Vec<_> { tools(off).map(|tool| tool.listing.name).collect() };
+        assert_eq!(names(&[]).len(), TOOLS.len());
+        assert_eq!(names(&Group::ALL), Vec::<String>::new());
+        assert_eq!(
+            names(&[Group::Identity, Group::Data, Group::Streaming]),
+            ["error", "slow", "flaky", "ledger"]
+        );
+        for group in Group::ALL {
+            assert_eq!(group.to_string().parse(), Ok(group));
+        }
+        assert_eq!(
+            "failur".parse::<Group>().unwrap_err().hint().unwrap(),
+            "did you mean `failure`?"
+        );
+    }
+}

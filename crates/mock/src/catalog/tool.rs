@@ -1,0 +1,173 @@
+//! What a tool is: how it is listed, which arguments it takes, and what it does.
+
+use std::{fmt, pin::Pin};
+
+use jsonschema::Validator;
+use mcp_loadtest_core::mcp;
+use serde_json::{Value, json};
+
+use crate::{mcp::result::Outcome, server::exchange::Exchange};
+
+/// A call that is answered on the spot.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Call<'a> {
+    pub(crate) arguments: &'a Value,
+    /// The arguments as written.
+    pub(crate) raw: &'a str,
+}
+
+/// What a tool does that takes its time.
+pub(crate) type Doing = Pin<Box<dyn Future<Output = Outcome> + Send>>;
+/// A deed that is done on the spot.
+pub(crate) type Now = Box<dyn Fn(&Call<'_>) -> Outcome + Send + Sync>;
+/// A deed that takes its time.
+pub(crate) type Later = Box<dyn Fn(Exchange) -> Doing + Send + Sync>;
+
+/// When a call is answered.
+pub(crate) enum Run {
+    /// At once, without leaving the thread that read it.
+    Now(Now),
+    /// When it is done. It is dropped at its next wait when the call is cancelled.
+    Later(Later),
+}
+
+impl fmt::Debug for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Now(_) => "Now",
+            Self::Later(_) => "Later",
+        })
+    }
+}
+
+/// A tool.
+#[derive(Debug)]
+pub(crate) struct Tool {
+    pub(crate) listing: mcp::Tool,
+    pub(crate) run: Run,
+    /// `None` for a schema that takes every object.
+    validator: Option<Validator>,
+}
+
+/// An input schema that is none.
+#[derive(Debug, thiserror::Error)]
+#[error("the input schema of `{tool}` is no JSON Schema: {why}")]
+pub(crate) struct BadSchema {
+    tool: String,
+    why: String,
+}
+
+impl Tool {
+    pub(crate) fn new(listing: mcp::Tool, run: Run) -> Result<Self, BadSchema> {
+        let validator = match takes_everything(&listing.input_schema) {
+            true => None,
+            false => Some(jsonschema::validator_for(&listing.input_schema).map_err(|error| {
+                BadSchema { tool: listing.name.clone(), why: error.to_string() }
+            })?),
+        };
+        Ok(Self { listing, run, validator })
+    }
+
+    /// A tool of our own, answered on the spot.
+    pub(crate) fn now(
+        listing: mcp::Tool,
+        run: impl Fn(&Call<'_>) -> Outcome + Send + Sync + 'static,
+    ) -> Self {
+        Self::new(listing, Run::Now(Box::new(run))).expect("our own schemas are good")
+    }
+
+    /// A tool of our own that takes its time.
+    pub(crate) fn later<F>(
+        listing: mcp::Tool,
+        run: impl Fn(Exchange) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Outcome> + Send + 'static,
+    {
+        let run: Later = Box::new(move |exchange| Box::pin(run(exchange)));
+        Self::new(listing, Run::Later(run)).expect("our own schemas are good")
+    }
+
+    /// What is wrong with the arguments, if anything.
+    pub(crate) fn check(&self, arguments: &Value) -> Result<(), String> {
+        let Some(validator) = &self.validator else { return Ok(()) };
+        let mut errors = validator.iter_errors(arguments).map(|error| {
+            let place = error.instance_path().to_string();
+            if place.is_empty() { error.to_string() } else { format!("`{place}`: {error}") }
+        });
+        // The first few say enough; a hostile schema could name thousands.
+        let told: Vec<_> = errors.by_ref().take(5).collect();
+        if told.is_empty() { Ok(()) } else { Err(told.join("; ")) }
+    }
+}
+
+/// Whether a schema says nothing but that the arguments are an object, which they always are.
+fn takes_everything(schema: &Value) -> bool {
+    let says_nothing = |(key, value): (&String, &Value)| match key.as_str() {
+        "type" => value == "object",
+        "properties" => value.as_object().is_some_and(serde_json::Map::is_empty),
+        "additionalProperties" => value == true,
+        "$schema" | "title" | "description" => true,
+        _ => false,
+    };
+    schema.as_object().is_some_and(|members| members.iter().all(says_nothing))
+}
+
+/// How a tool of our own is listed.
+pub(crate) fn listing(
+    name: &str,
+    description: &str,
+    properties: Value,
+    required: &[&str],
+) -> mcp::Tool {
+    let mut input_schema = json!({ "type": "object", "properties": properties });
+    if !required.is_empty() {
+        input_schema["required"] = json!(required);
+    }
+    input_schema["additionalProperties"] = false.into();
+    mcp::Tool {
+        name: name.into(),
+        description: Some(description.into()),
+        input_schema,
+        output_schema: None,
+        annotations: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mcp::result::CallResult;
+
+    fn tool(schema: Value) -> Tool {
+        let listing = mcp::Tool { input_schema: schema, ..listing("t", "", json!({}), &[]) };
+        Tool::now(listing, |_| CallResult::text("done").into())
+    }
+
+    #[test]
+    fn arguments_are_held_against_the_schema() {
+        let tool = tool(json!({
+            "type": "object",
+            "properties": { "n": { "type": "integer", "minimum": 1 } },
+            "required": ["n"],
+            "additionalProperties": false,
+        }));
+        assert_eq!(tool.check(&json!({"n": 1})), Ok(()));
+        for (bad, word) in [
+            (json!({}), "required"),
+            (json!({"n": "1"}), "/n"),
+            (json!({"n": 0}), "minimum"),
+            (json!({"n": 1, "x": 2}), "'x'"),
+        ] {
+            let why = tool.check(&bad).unwrap_err();
+            assert!(why.contains(word), "{bad}: {why}");
+        }
+    }
+
+    #[test]
+    fn an_open_schema_costs_nothing() {
+        assert!(tool(json!({"type": "object"})).validator.is_none());
+        assert!(tool(json!({"type": "object", "properties": {}})).validator.is_none());
+        assert!(tool(json!({"type": "object", "additionalProperties": false})).validator.is_some());
+    }
+}

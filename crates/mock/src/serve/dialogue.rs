@@ -1,0 +1,252 @@
+//! A client behind one line in both directions: stdio, WebSocket, and the older HTTP+SSE. Replies go
+//! back over the same line in whichever order they are ready.
+
+use std::sync::Arc;
+
+use mcp_loadtest_core::{
+    config::TransportName,
+    fault::Step,
+    mcp::{Era, Revision, method},
+};
+use tokio::{
+    runtime::Handle,
+    sync::broadcast::error::RecvError,
+    time::{Duration, timeout},
+};
+use tokio_util::task::TaskTracker;
+
+use crate::{
+    audit::{Kind, Row},
+    mcp::{
+        refusal::Refusal,
+        request::{Incoming, Request, batch},
+        write,
+    },
+    server::{
+        Change, Server,
+        begin::{Arrival, Begun},
+        origin::Origin,
+        pending::{Ending, Pending},
+        record::Draft,
+        session::{Out, Outbox, Session},
+    },
+};
+
+/// How long calls have to notice that their client is gone.
+const FAREWELL: Duration = Duration::from_millis(700);
+
+/// One client. Messages are taken one by one; what is ready at once is appended to a buffer, all else
+/// goes to the outbox.
+#[derive(Debug)]
+pub(crate) struct Dialogue {
+    server: Arc<Server>,
+    session: Arc<Session>,
+    outbox: Outbox,
+    runtime: Handle,
+    tasks: TaskTracker,
+}
+
+/// What became of a message.
+#[derive(Debug, Default)]
+pub(crate) struct Taken {
+    /// Whether a reply was appended.
+    pub(crate) replied: bool,
+    /// For the audit log, before the reply is sent.
+    pub(crate) rows: Vec<Row>,
+    /// What takes its time, to be [run](Dialogue::run).
+    pub(crate) later: Option<Box<Pending>>,
+}
+
+impl Taken {
+    fn quietly(row: Option<Box<Row>>) -> Self {
+        Self { rows: row.map(|row| *row).into_iter().collect(), ..Self::default() }
+    }
+
+    fn reply(row: Option<Box<Row>>) -> Self {
+        Self { replied: true, ..Self::quietly(row) }
+    }
+}
+
+impl Dialogue {
+    /// Must be called within a runtime, which then does what takes its time.
+    pub(crate) fn new(
+        server: Arc<Server>,
+        id: &str,
+        transport: TransportName,
+        outbox: Outbox,
+    ) -> Self {
+        let session = server.open_session(id, transport);
+        let dialogue =
+            Self { server, session, outbox, runtime: Handle::current(), tasks: TaskTracker::new() };
+        dialogue.forward_changes();
+        dialogue
+    }
+
+    pub(crate) fn server(&self) -> &Arc<Server> {
+        &self.server
+    }
+
+    /// Legacy clients hear of changes without asking.
+    fn forward_changes(&self) {
+        let (session, outbox) = (self.session.clone(), self.outbox.clone());
+        let mut changes = self.server.changes();
+        self.runtime.spawn(async move {
+            loop {
+                let change = tokio::select! {
+                    () = session.ended.cancelled() => return,
+                    change = changes.recv() => change,
+                };
+                match change {
+                    Ok(change) => tell_change(&session, &outbox, &change).await,
+                    Err(RecvError::Lagged(_)) => {}
+                    Err(RecvError::Closed) => return,
+                }
+            }
+        });
+    }
+
+    /// Takes one message.
+    pub(crate) fn take(&self, frame: &[u8], origin: Origin<'_>, out: &mut Vec<u8>) -> Taken {
+        match Incoming::read(frame, Era::Legacy) {
+            Ok(Incoming::Request(request)) => self.take_request(&request, origin, out),
+            Ok(Incoming::Notification { method, params }) => Taken::quietly(self.server.notice(
+                &self.session,
+                &origin,
+                &method,
+                params,
+                frame.len(),
+            )),
+            Ok(Incoming::Response(frame)) => {
+                Taken::quietly(self.server.take_answer(&self.session, &origin, frame))
+            }
+            Err(_) if self.takes_batches() && batch(frame).is_some() => {
+                self.take_batch(frame, origin)
+            }
+            Err(unreadable) => {
+                write::error(out, unreadable.id, &unreadable.refusal);
+                Taken::reply(self.refused(&unreadable.refusal, &origin, frame.len()))
+            }
+        }
+    }
+
+    /// Says that a message could not be taken at all.
+    pub(crate) fn refuse(&self, refusal: &Refusal, bytes: usize, out: &mut Vec<u8>) -> Taken {
+        write::error(out, write::NO_ID, refusal);
+        Taken::reply(self.refused(refusal, &Origin::default(), bytes))
+    }
+
+    fn refused(&self, refusal: &Refusal, origin: &Origin<'_>, bytes: usize) -> Option<Box<Row>> {
+        self.server.audit().is_on().then(|| {
+            let draft =
+                Draft::of_message(&self.server, &self.session, origin, Kind::Refused, bytes);
+            draft.refuse(refusal)
+        })
+    }
+
+    fn take_request(&self, request: &Request<'_>, origin: Origin<'_>, out: &mut Vec<u8>) -> Taken {
+        let bytes = request.frame.len();
+        let arrival = Arrival { session: &self.session, origin, request, bytes };
+        match self.server.begin(&arrival, out) {
+            Begun::Done(done) => {
+                if request.method == method::INITIALIZE && self.session.agreed().is_some() {
+                    let _inside = self.runtime.enter();
+                    self.server.stream_opened(&self.session, &self.outbox, Era::Legacy);
+                }
+                Taken::reply(done.row)
+            }
+            Begun::Later(later) => Taken { later: Some(later), ..Taken::default() },
+        }
+    }
+
+    /// Does what takes its time; the outcome goes to the outbox.
+    pub(crate) fn run(&self, pending: Pending) {
+        let outbox = self.outbox.clone();
+        self.tasks.spawn_on(
+            async move {
+                let ending = pending.run(outbox.clone()).await;
+                // A client that is gone misses nothing.
+                let _ = outbox.send(Out::Ending(ending)).await;
+            },
+            &self.runtime,
+        );
+    }
+
+    /// Only these two revisions have batches.
+    fn takes_batches(&self) -> bool {
+        self.session.agreed().is_some_and(|agreed| agreed <= Revision::V2025_03_26)
+    }
+
+    /// Takes the messages of a batch one by one and sends their replies together.
+    fn take_batch(&self, frame: &[u8], origin: Origin<'_>) -> Taken {
+        let mut taken = Taken::default();
+        let (mut replies, mut pending) = (Vec::new(), Vec::new());
+        for message in batch(frame).into_iter().flatten() {
+            let mut out = Vec::new();
+            let message = message.get().as_bytes();
+            match Incoming::read(message, Era::Legacy) {
+                Ok(Incoming::Request(request)) => {
+                    let bytes = message.len();
+                    let arrival =
+                        Arrival { session: &self.session, origin, request: &request, bytes };
+                    match self.server.begin(&arrival, &mut out) {
+                        Begun::Done(done) => taken.rows.extend(done.row.map(|row| *row)),
+                        Begun::Later(later) => pending.push(*later),
+                    }
+                }
+                _ => taken.rows.append(&mut self.take(message, origin, &mut out).rows),
+            }
+            if !out.is_empty() {
+                replies.push(out);
+            }
+        }
+        self.finish_batch(replies, pending);
+        taken
+    }
+
+    fn finish_batch(&self, mut replies: Vec<Vec<u8>>, pending: Vec<Pending>) {
+        let outbox = self.outbox.clone();
+        self.tasks.spawn_on(
+            async move {
+                for pending in pending {
+                    if let Ending::Reply { steps, .. } = pending.run(outbox.clone()).await {
+                        replies.extend(steps.into_iter().filter_map(whole));
+                    }
+                }
+                if !replies.is_empty() {
+                    let joined = [b"[", &*replies.join(&b","[..]), b"]"].concat();
+                    let _ = outbox.send(Out::Message(joined)).await;
+                }
+            },
+            &self.runtime,
+        );
+    }
+
+    /// The client is gone: what still runs is cancelled and has a moment to be written down.
+    pub(crate) async fn end(&self) {
+        self.session.ended.cancel();
+        self.tasks.close();
+        // Whatever does not care that it was cancelled is left behind.
+        let _ = timeout(FAREWELL, self.tasks.wait()).await;
+    }
+}
+
+fn whole(step: Step) -> Option<Vec<u8>> {
+    match step {
+        Step::Frame(frame) | Step::Late(frame) | Step::Drip { frame, .. } => Some(frame),
+        Step::Raw(_) | Step::Partial { .. } => None,
+    }
+}
+
+/// Tells a legacy client about a change that it may know of.
+pub(crate) async fn tell_change(session: &Session, outbox: &Outbox, change: &Change) {
+    let is_told = match change {
+        _ if session.agreed().is_none() => false,
+        Change::Tools | Change::Prompts => true,
+        Change::Resource(uri) => session.is_subscribed(uri),
+    };
+    if is_told {
+        let (method, params) = change.notification();
+        // A client that is gone misses nothing.
+        let _ = outbox.send(Out::Message(write::notification(method, &params))).await;
+    }
+}

@@ -1,0 +1,71 @@
+//! Where a request came from: who sent it and, over HTTP, in which envelope.
+
+use std::net::SocketAddr;
+
+/// The envelope while it is still in the read buffer. Looking closer costs nothing until somebody
+/// does.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Origin<'a> {
+    pub(crate) address: Option<SocketAddr>,
+    pub(crate) verb: Option<&'a str>,
+    pub(crate) path: Option<&'a str>,
+    /// The head of the HTTP request, as sent.
+    pub(crate) head: &'a [u8],
+}
+
+/// The same, kept.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Facts {
+    pub(crate) address: Option<SocketAddr>,
+    pub(crate) verb: Option<String>,
+    pub(crate) path: Option<String>,
+    pub(crate) headers: Vec<(String, String)>,
+}
+
+/// As many headers as a head may have.
+pub(crate) const MOST_HEADERS: usize = 100;
+
+impl Origin<'_> {
+    pub(crate) fn keep(&self) -> Facts {
+        Facts {
+            address: self.address,
+            verb: self.verb.map(Into::into),
+            path: self.path.map(Into::into),
+            headers: self.headers(),
+        }
+    }
+
+    /// The headers in the order in which they came. What is no text is shown as well as it can be.
+    fn headers(&self) -> Vec<(String, String)> {
+        let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
+        let mut request = httparse::Request::new(&mut headers);
+        // The head was parsed before, or there is none.
+        let _ = request.parse(self.head);
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let named = request.headers.iter().filter(|header| !header.name.is_empty());
+        named.map(|header| (header.name.to_owned(), text(header.value))).collect()
+    }
+}
+
+impl Facts {
+    /// The first header of this name.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let same = |(key, _): &&(String, String)| key.eq_ignore_ascii_case(name);
+        self.headers.iter().find(same).map(|(_, value)| value.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_are_kept_in_their_order() {
+        let head = b"POST /mcp HTTP/1.1\r\nHost: a\r\nX-Two: 1\r\nx-two: \xff\r\n\r\n";
+        let facts = Origin { head, verb: Some("POST"), ..Origin::default() }.keep();
+        let names: Vec<_> = facts.headers.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["Host", "X-Two", "x-two"]);
+        assert_eq!((facts.header("x-TWO"), facts.header("none")), (Some("1"), None));
+        assert!(Origin::default().keep().headers.is_empty());
+    }
+}

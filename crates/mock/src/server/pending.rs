@@ -1,0 +1,281 @@
+//! A request that takes its time, because of its tool or because of a fault. What is to be done with
+//! it was decided when it came; here it is obeyed.
+
+use std::sync::Arc;
+
+use mcp_loadtest_core::{
+    fault::{
+        Beside, Cut, Entered, HANG_CODE, HANG_LIMIT, HANG_MESSAGE, Instead, LAZY_INIT_TIME,
+        REORDER_LIMIT, Step, Treatment, mangle,
+    },
+    mcp::{Era, Revision, method},
+};
+use serde_json::Value;
+use tokio::time::{Instant, sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    Change, Server,
+    call::{self, Told},
+    exchange::{Exchange, Parts},
+    flood, listen,
+    methods::Asked,
+    origin::Facts,
+    record::{Draft, Finish},
+    session::{Outbox, Session},
+};
+use crate::{
+    catalog::tool::{Call, Run},
+    mcp::{
+        refusal::Refusal,
+        request::{Incoming, Request},
+        result::{CallResult, Outcome},
+    },
+};
+
+/// A request that was taken and not answered.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    pub(super) server: Arc<Server>,
+    pub(super) session: Arc<Session>,
+    pub(super) cancel: CancellationToken,
+    pub(super) frame: Box<[u8]>,
+    pub(super) outer: Era,
+    pub(super) revision: Revision,
+    pub(super) facts: Facts,
+    pub(super) treatment: Treatment,
+    pub(super) begun: Instant,
+    pub(super) draft: Option<Draft>,
+}
+
+/// What the transport has to do at the end.
+#[derive(Debug)]
+pub(crate) enum Ending {
+    /// Send this.
+    Reply {
+        /// What to send, in this order.
+        steps: Vec<Step>,
+        told: Told,
+    },
+    /// Send nothing: it was cancelled.
+    Silent,
+    /// Answer with this status instead of a message.
+    Http { status: u16, retry_after: Option<u64>, www_authenticate: bool },
+    /// Act as if the session had never been.
+    SessionLost,
+    /// End the connection.
+    Cut(Cut),
+    /// End the process.
+    Crash(i32),
+}
+
+impl Pending {
+    /// Whoever fires this withdraws the call.
+    pub(crate) fn cancel_token(&self) -> CancellationToken {
+        self.cancel.clone()
+    }
+
+    /// Whether a fault answers it with nothing but a status.
+    pub(crate) fn answers_by_status(&self) -> bool {
+        matches!(self.treatment.instead, Some(Instead::Http { .. }))
+    }
+
+    pub(crate) fn revision(&self) -> Revision {
+        self.revision
+    }
+
+    /// Whether it is the handshake of a session that has none yet.
+    pub(crate) fn is_handshake(&self) -> bool {
+        self.session.agreed().is_none() && self.revision.era() == Era::Legacy
+    }
+
+    /// Does what is to be done. Messages before the reply go to `outbox`.
+    pub(crate) async fn run(self, outbox: Outbox) -> Ending {
+        let read = Incoming::read(&self.frame, self.outer);
+        let Ok(Incoming::Request(request)) = read else {
+            unreachable!("it was read as a request before");
+        };
+        let exchange = Exchange::new(Parts {
+            server: self.server.clone(),
+            session: self.session.clone(),
+            id: request.id.into(),
+            params: request.params.to_value(),
+            revision: self.revision,
+            facts: self.facts.clone(),
+            outbox,
+            begun: self.begun,
+        });
+        let ending = if self.treatment.ignores_cancel {
+            self.obey(&request, &exchange).await
+        } else {
+            tokio::select! {
+                biased;
+                () = self.cancel.cancelled() => Ending::Silent,
+                ending = self.obey(&request, &exchange) => ending,
+            }
+        };
+        self.session.finish(request.id);
+        self.write_down(&exchange, &ending).await;
+        ending
+    }
+
+    async fn obey(&self, request: &Request<'_>, exchange: &Exchange) -> Ending {
+        for beside in &self.treatment.beside {
+            match beside {
+                Beside::ListChanged => self.server.announce(Change::Tools),
+                Beside::Flood(rate) => flood::hold(exchange.outbox(), *rate).await,
+            }
+        }
+        if !self.treatment.delay.is_zero() {
+            sleep(self.treatment.delay).await;
+        }
+        let mut frame = Vec::new();
+        let told = match &self.treatment.instead {
+            None => self.serve(request, exchange, &mut frame).await,
+            Some(instead) => match self.replace(instead, request, exchange, &mut frame).await {
+                Ok(told) => told,
+                Err(ending) => return ending,
+            },
+        };
+        let mut steps = mangle(frame, &self.treatment.mangles);
+        self.let_others_pass(&mut steps).await;
+        Ending::Reply { steps, told }
+    }
+
+    /// Waits with a reply that is to be late until another has left.
+    async fn let_others_pass(&self, steps: &mut [Step]) {
+        if !steps.iter().any(|step| matches!(step, Step::Late(_))) {
+            return;
+        }
+        // Nobody overtakes for ever.
+        let _ = timeout(REORDER_LIMIT, self.server.replied.notified()).await;
+        for step in steps {
+            if let Step::Late(frame) = step {
+                *step = Step::Frame(std::mem::take(frame));
+            }
+        }
+    }
+
+    /// Does what a fault wants done in place of the usual. `Err` is an end without a message.
+    async fn replace(
+        &self,
+        instead: &Instead,
+        request: &Request<'_>,
+        exchange: &Exchange,
+        frame: &mut Vec<u8>,
+    ) -> Result<Told, Ending> {
+        Ok(match instead {
+            Instead::LazyInit => match self.load().await {
+                Entered::Hang => hang(request.id, frame).await,
+                Entered::Load | Entered::Pass => self.serve(request, exchange, frame).await,
+            },
+            Instead::Hang => hang(request.id, frame).await,
+            Instead::Error { code, message, data } => {
+                let refusal = Refusal { code: *code, message: message.clone(), data: data.clone() };
+                Told::refuse(frame, request.id, &refusal)
+            }
+            Instead::ToolError { text } => {
+                let outcome = CallResult::error(text.clone()).into();
+                call::tell(&outcome, request.id, self.revision, frame)
+            }
+            Instead::Http { status, retry_after, www_authenticate } => {
+                return Err(Ending::Http {
+                    status: *status,
+                    retry_after: *retry_after,
+                    www_authenticate: *www_authenticate,
+                });
+            }
+            Instead::SessionLost => return Err(Ending::SessionLost),
+            Instead::Cut(cut) => return Err(Ending::Cut(*cut)),
+            Instead::Crash(code) => return Err(Ending::Crash(*code)),
+        })
+    }
+
+    /// Loads what the first call has to load, and hangs if it is not alone.
+    async fn load(&self) -> Entered {
+        match self.server.lazy.enter() {
+            Entered::Load => {
+                sleep(LAZY_INIT_TIME).await;
+                self.server.lazy.loaded()
+            }
+            entered => entered,
+        }
+    }
+
+    /// What a healthy server would have done.
+    async fn serve(&self, request: &Request<'_>, exchange: &Exchange, out: &mut Vec<u8>) -> Told {
+        let outcome = match &*request.method {
+            method::TOOLS_CALL => self.call(request, exchange).await,
+            method::LISTEN if self.revision.era() == Era::Modern => listen::listen(exchange).await,
+            _ => {
+                let asked = Asked {
+                    server: &self.server,
+                    session: &self.session,
+                    request,
+                    revision: self.revision,
+                };
+                return match asked.answer(out) {
+                    Ok(()) => Told::default(),
+                    Err(refusal) => Told::refuse(out, request.id, &refusal),
+                };
+            }
+        };
+        call::tell(&outcome, request.id, self.revision, out)
+    }
+
+    async fn call(&self, request: &Request<'_>, exchange: &Exchange) -> Outcome {
+        let tool = match call::find(&self.server, &request.params) {
+            Ok(tool) => tool,
+            Err(refusal) => return refusal.into(),
+        };
+        let arguments: Value = match call::arguments(tool, &request.params, self.revision) {
+            Ok(arguments) => arguments,
+            Err(outcome) => return outcome,
+        };
+        match &tool.run {
+            Run::Now(run) => {
+                let raw = request.params.arguments.unwrap_or("{}");
+                run(&Call { arguments: &arguments, raw })
+            }
+            Run::Later(run) => run(exchange.clone()).await,
+        }
+    }
+
+    async fn write_down(self, exchange: &Exchange, ending: &Ending) {
+        let Some(draft) = self.draft else { return };
+        let nothing = Told::default();
+        let finish = match ending {
+            Ending::Reply { steps, told } => Finish {
+                told,
+                bytes_out: steps.iter().map(length).sum(),
+                ..Finish::at(self.begun.elapsed())
+            },
+            other => {
+                Finish { told: &nothing, ended: Some(other), ..Finish::at(self.begun.elapsed()) }
+            }
+        };
+        let finish = Finish {
+            said: exchange.said(),
+            decisions: &self.treatment.decisions,
+            was_cancelled: self.cancel.is_cancelled(),
+            ..finish
+        };
+        let row = draft.finish(finish);
+        // A log that cannot be written says so at the end, when everybody hears it.
+        let _ = self.server.audit.record(*row).await;
+    }
+}
+
+/// Blocks for longer than anybody waits, and then says that it did.
+async fn hang(id: &[u8], out: &mut Vec<u8>) -> Told {
+    sleep(HANG_LIMIT).await;
+    Told::refuse(out, id, &Refusal::new(HANG_CODE, HANG_MESSAGE))
+}
+
+/// How many bytes a step sends.
+fn length(step: &Step) -> usize {
+    match step {
+        Step::Frame(bytes) | Step::Raw(bytes) | Step::Late(bytes) => bytes.len(),
+        Step::Partial { bytes, .. } | Step::Drip { frame: bytes, .. } => bytes.len(),
+    }
+}
