@@ -1,7 +1,10 @@
 //! `proxy`: stands between a client and a server, with faults.
 
-use clap::Args;
+use std::{net::SocketAddr, path::PathBuf};
+
+use clap::{ArgGroup, Args, ValueEnum};
 use mcp_loadtest_core::{
+    config::TransportName,
     exit::Exit,
     fault::{Fault, reference},
     hint::Hint,
@@ -12,10 +15,23 @@ use mcp_loadtest_mock::{
     audit::{Audit, Redaction, StoreSpec},
     proxy::{Proxy, ProxyEnd, ProxyError},
 };
-use mcp_loadtest_wire::process::{Launch, TeeStderr};
+use mcp_loadtest_wire::{
+    Trust,
+    process::{Launch, TeeStderr},
+    session::Address,
+};
 
 use super::{block_on, explain};
 use crate::{env::Env, error::CliError, interrupt};
+
+/// How the proxy and the server behind it are spoken to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ProxyTransport {
+    /// Streamable HTTP.
+    Http,
+    /// HTTP+SSE of 2024-11-05.
+    Sse,
+}
 
 /// Arguments of `proxy`.
 #[derive(Debug, Args)]
@@ -23,7 +39,9 @@ use crate::{env::Env, error::CliError, interrupt};
 Examples:
   mcp-loadtest proxy --fault 'hang@tool=search,nth=3' -- npx some-server
   mcp-loadtest proxy --fault slow:2000 --fault 'error@probability=0.1' -- python3 server.py
+  mcp-loadtest proxy --fault http:503 --upstream http://127.0.0.1:3000/mcp
   mcp-loadtest proxy --explain")]
+#[command(group = ArgGroup::new("server").required(true).args(["command", "upstream", "explain"]))]
 pub(crate) struct ProxyArgs {
     /// What goes wrong: `kind[:argument][@selector=value,…]`; may be given several times.
     #[arg(long = "fault", value_name = "FAULT", value_parser = parse::<Fault>)]
@@ -37,8 +55,21 @@ pub(crate) struct ProxyArgs {
     /// Print all faults and selectors, and exit.
     #[arg(long)]
     explain: bool,
+    /// The server that runs: its MCP endpoint.
+    #[arg(long, value_name = "URL")]
+    upstream: Option<String>,
+    /// Where to listen for clients of `--upstream` [default: 127.0.0.1:0]; the address that was
+    /// really taken is printed.
+    #[arg(long, value_name = "ADDRESS", requires = "upstream")]
+    listen: Option<SocketAddr>,
+    /// How `--upstream` is spoken to.
+    #[arg(long, value_enum, default_value = "http")]
+    transport: ProxyTransport,
+    /// A PEM file with certificates to trust besides those of the system.
+    #[arg(long, value_name = "FILE", requires = "upstream")]
+    ca_cert: Option<PathBuf>,
     /// The server to start, and its arguments.
-    #[arg(last = true, value_name = "COMMAND", required_unless_present = "explain")]
+    #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
 
@@ -59,7 +90,11 @@ With a command after `--` it starts that server, which sees all of our environme
 over stdin and stdout; the server's stderr is shown line by line. When the server ends, its exit code
 is ours (128 and the number of the signal where one ended it). When stdin ends, the server's does;
 then it gets SIGTERM after two seconds and SIGKILL after three more. Nothing of it outlives us.
-A call that a fault answers does not reach the server. `disconnect` and `truncate` end the proxy.
+There, `disconnect` and `truncate` end the proxy.
+With --upstream it listens on this machine and sends every request on to that server; the first line
+on stdout is its own URL. Paths are kept, so an `endpoint` event of HTTP+SSE leads through it; an
+absolute one is made relative. A client that goes away takes its request to the server with it.
+A call that a fault answers does not reach the server.
 
 ";
 
@@ -70,22 +105,51 @@ pub(crate) fn run(args: &ProxyArgs, env: &mut Env) -> Result<Exit, CliError> {
     }
     let audit = open_audit(args, env)?;
     let proxy = Proxy::new().faults(args.faults.clone()).seed(Seed(args.seed)).audit(audit.clone());
-    let launch = launch(args, env);
-    let ended = block_on(async {
-        tokio::select! {
-            ended = proxy.serve_stdio(&launch) => ended.map(Some),
-            () = interrupt::signal() => Ok(None),
-        }
-    })?;
+    let ended = match &args.upstream {
+        Some(url) => listen(args, env, proxy, url),
+        None => stand_in(args, env, proxy),
+    };
     // A log with holes is told, but what the server did is still what the shell is told.
     if let Err(incomplete) = audit.close() {
         env.err(&format!("warning: {incomplete}\n"));
     }
-    match ended {
-        Ok(None) => Ok(Exit::Interrupted),
-        Ok(Some(end)) => Ok(exit(end)),
-        Err(error) => Err(unable(&error)),
-    }
+    ended
+}
+
+/// Starts the server and speaks for it over our standard streams.
+fn stand_in(args: &ProxyArgs, env: &Env, proxy: Proxy) -> Result<Exit, CliError> {
+    let launch = launch(args, env);
+    block_on(async {
+        tokio::select! {
+            ended = proxy.serve_stdio(&launch) => ended.map(exit).map_err(|error| unable(&error)),
+            () = interrupt::signal() => Ok(Exit::Interrupted),
+        }
+    })?
+}
+
+/// Listens for clients of a server that runs.
+fn listen(args: &ProxyArgs, env: &mut Env, proxy: Proxy, url: &str) -> Result<Exit, CliError> {
+    let trust = match &args.ca_cert {
+        None => Trust::default(),
+        Some(file) => Trust::with_ca_cert(&env.path(file)).map_err(|error| {
+            CliError::usage(error.to_string(), error.hint().unwrap_or_default())
+        })?,
+    };
+    let upstream = Address { trust, ..Address::new(url) };
+    let transport = match args.transport {
+        ProxyTransport::Http => TransportName::Http,
+        ProxyTransport::Sse => TransportName::Sse,
+    };
+    let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
+    block_on(async {
+        let bound = proxy.bind(args.listen.unwrap_or(any_port), &upstream, transport).await;
+        let bound = bound.map_err(|error| unable(&error))?;
+        env.out(&format!("{}\n", serde_json::json!({ "url": bound.url() })));
+        tokio::select! {
+            code = bound.serve() => Ok(Exit::As(code as u8)),
+            () = interrupt::signal() => Ok(Exit::Interrupted),
+        }
+    })?
 }
 
 fn launch(args: &ProxyArgs, env: &Env) -> Launch {

@@ -3,20 +3,23 @@
 use mcp_loadtest_core::{
     config::TransportName,
     fault::{
-        Beside, CallView, Entered, FaultPlan, HANG_LIMIT, LAZY_INIT_TIME, LazyInit, START,
+        Beside, CallView, Entered, Fault, FaultPlan, HANG_LIMIT, LAZY_INIT_TIME, LazyInit, START,
         Treatment,
     },
     mcp::Era,
 };
 use tokio::time::{Instant, sleep};
 
-use super::{message::Call, record::Recorder};
+use super::{
+    message::{Call, first_page},
+    record::Recorder,
+};
 
 /// The faults of one proxy.
 #[derive(Debug)]
 pub(super) struct Judge {
     plan: FaultPlan,
-    transport: TransportName,
+    pub(super) transport: TransportName,
     started: Instant,
     gate: LazyInit,
     pub(super) recorder: Recorder,
@@ -39,6 +42,13 @@ impl Judge {
     /// Whether nobody has to look at messages at all.
     pub(super) fn is_blind(&self) -> bool {
         self.plan.is_empty() && !self.recorder.is_on()
+    }
+
+    /// The request as the server is to see it, if it asks for a page that a fault has promised.
+    pub(super) fn first_page(&self, call: &Call, bytes: &[u8]) -> Option<Vec<u8>> {
+        let promises = |fault: &Fault| fault.kind().name == "endless-pagination";
+        let ours = call.asks_made_up_page && self.plan.faults().any(promises);
+        ours.then(|| first_page(bytes)).flatten()
     }
 
     /// What is to be done with a call.

@@ -3,11 +3,15 @@
 use std::borrow::Cow;
 
 use mcp_loadtest_core::{
+    fault::CURSOR_PREFIX,
     jsonrpc::{self, Id, Message},
     mcp::{Era, method},
 };
 use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::{Value, value::RawValue};
+
+/// The request that opens a stream for notifications in the modern era.
+pub(super) const SUBSCRIBE: &str = "subscriptions/listen";
 
 /// The key of a call: its id as JSON.
 pub(super) type Key = Vec<u8>;
@@ -36,6 +40,8 @@ pub(super) struct Call {
     /// The arguments of a tool, as JSON.
     pub(super) arguments: Option<String>,
     pub(super) era: Era,
+    /// Whether it asks for a page that a fault has promised.
+    pub(super) asks_made_up_page: bool,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -46,6 +52,8 @@ struct Params<'a> {
     arguments: Option<&'a RawValue>,
     #[serde(borrow, default, rename = "_meta")]
     meta: Option<Meta<'a>>,
+    #[serde(borrow, default)]
+    cursor: Option<Cow<'a, str>>,
     #[serde(borrow, default, rename = "requestId")]
     request_id: Option<&'a RawValue>,
 }
@@ -88,9 +96,19 @@ impl Call {
             method: name.to_owned(),
             tool: params.name.filter(|_| is_call).map(Cow::into_owned),
             arguments: params.arguments.filter(|_| is_call).map(|json| json.get().to_owned()),
+            asks_made_up_page: params
+                .cursor
+                .is_some_and(|cursor| cursor.starts_with(CURSOR_PREFIX)),
             era: if modern { Era::Modern } else { Era::Legacy },
         }
     }
+}
+
+/// The same request for the first page, which is the one that the server knows.
+pub(super) fn first_page(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut message: Value = serde_json::from_slice(bytes).ok()?;
+    message.get_mut("params")?.as_object_mut()?.remove("cursor")?;
+    Some(message.to_string().into_bytes())
 }
 
 /// The id that a reply of the server answers.

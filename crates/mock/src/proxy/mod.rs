@@ -6,20 +6,28 @@
 //! | `judge`   | asks the faults about a call                                            |
 //! | `record`  | notes every message in the audit log                                    |
 //! | `notice`  | the notifications that faults send                                      |
+//! | `drip`    | how a slow reply is cut into pieces                                     |
 //! | `stdio`   | the pipes of a process that it starts                                   |
+//! | `http`    | requests to a server that runs                                          |
 //!
 //! Without a fault it changes nothing. A call that a fault answers never reaches the server; a fault
 //! that only spoils, delays or adds lets the server answer and works on its reply.
 
+mod drip;
+mod http;
 mod judge;
 mod message;
 mod notice;
 mod record;
 mod stdio;
 
+pub use http::BoundProxy;
 pub use stdio::ProxyEnd;
 
-use std::io::{Read, Write};
+use std::{
+    io::{Read, Write},
+    net::SocketAddr,
+};
 
 use mcp_loadtest_core::{
     config::TransportName,
@@ -27,7 +35,10 @@ use mcp_loadtest_core::{
     hint::Hint,
     seed::Seed,
 };
-use mcp_loadtest_wire::process::{Launch, SpawnError};
+use mcp_loadtest_wire::{
+    process::{Launch, SpawnError},
+    session::{Address, OpenError},
+};
 use thiserror::Error;
 
 use crate::audit::Audit;
@@ -41,6 +52,15 @@ pub enum ProxyError {
     /// The server did not start.
     #[error(transparent)]
     Spawn(#[from] SpawnError),
+    /// The server's address cannot be used.
+    #[error(transparent)]
+    Upstream(#[from] OpenError),
+    /// Whoever reaches the proxy may use the server.
+    #[error("the proxy listens on loopback addresses only, not on {0}")]
+    NotLoopback(SocketAddr),
+    /// The server is the proxy itself.
+    #[error("the server at {0} is the proxy itself")]
+    Loop(SocketAddr),
     /// Something of the system failed.
     #[error(transparent)]
     System(#[from] std::io::Error),
@@ -51,6 +71,9 @@ impl Hint for ProxyError {
         match self {
             Self::Impossible(error) => error.hint(),
             Self::Spawn(error) => error.hint(),
+            Self::Upstream(error) => error.hint(),
+            Self::NotLoopback(_) => Some("listen on `127.0.0.1:0`".into()),
+            Self::Loop(_) => Some("listen on another port than the server".into()),
             Self::System(_) => None,
         }
     }
@@ -112,6 +135,17 @@ impl Proxy {
     {
         let judge = self.judge(TransportName::Stdio)?;
         stdio::serve(judge, launch, input, output).await
+    }
+
+    /// Listens for clients of a server that is reached over Streamable HTTP or HTTP+SSE; port 0 is
+    /// any free one.
+    pub async fn bind(
+        self,
+        listen: SocketAddr,
+        upstream: &Address,
+        transport: TransportName,
+    ) -> Result<BoundProxy, ProxyError> {
+        BoundProxy::new(self.judge(transport)?, listen, upstream).await
     }
 
     fn judge(self, transport: TransportName) -> Result<judge::Judge, ProxyError> {

@@ -12,11 +12,10 @@ use tokio::{
 };
 
 use super::{ProxyEnd, thread};
+use crate::proxy::drip;
 
 /// How many messages may wait for the client to read them.
 const QUEUE: usize = 64;
-/// How often a dripping message moves on.
-const DRIP: Duration = Duration::from_millis(100);
 
 /// Something for the client.
 #[derive(Debug)]
@@ -125,9 +124,9 @@ impl Writer {
         Ok(())
     }
 
-    /// One piece at a time; a rate below ten bytes a second waits longer between single bytes.
+    /// One piece at a time.
     async fn drip(&mut self, bytes: &[u8], rate: u64) -> Result<(), ProxyEnd> {
-        let (size, pause) = portion(rate);
+        let (size, pause) = drip::portion(rate);
         for piece in bytes.chunks(size) {
             self.write(piece.to_vec()).await?;
             sleep(pause).await;
@@ -146,16 +145,6 @@ impl Writer {
     /// A client that closed its end has gone.
     async fn write(&mut self, bytes: Vec<u8>) -> Result<(), ProxyEnd> {
         self.pipe.send(bytes).await.map_err(|_| ProxyEnd::Client)
-    }
-}
-
-/// How many bytes to send at once, and how long to wait then.
-pub(crate) fn portion(rate: u64) -> (usize, Duration) {
-    let each = rate * DRIP.as_millis() as u64 / 1000;
-    match usize::try_from(each) {
-        Ok(0) => (1, Duration::from_secs(1) / u32::try_from(rate.max(1)).unwrap_or(1)),
-        Ok(size) => (size, DRIP),
-        Err(_) => (usize::MAX, DRIP),
     }
 }
 

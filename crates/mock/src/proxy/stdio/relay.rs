@@ -21,7 +21,7 @@ use super::{
 };
 use crate::proxy::{
     judge::{Gate, Judge},
-    message::{Call, Key, Said, answered},
+    message::{Call, Key, SUBSCRIBE, Said, answered},
     notice::{self, BURST, Flood},
     record::Open,
 };
@@ -123,7 +123,11 @@ impl Relay {
     }
 
     /// A call arrives.
-    async fn call(self: &Arc<Self>, call: Call, line: Vec<u8>, mut open: Option<Open>) {
+    async fn call(self: &Arc<Self>, call: Call, mut line: Vec<u8>, mut open: Option<Open>) {
+        if let Some(mut other) = self.judge.first_page(&call, &line) {
+            other.push(b'\n');
+            line = other;
+        }
         let treatment = self.judge.treat(&call, None);
         if call.era == Era::Modern && call.method == SUBSCRIBE {
             self.start(Era::Modern);
@@ -262,6 +266,3 @@ impl Relay {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
-
-/// The request that opens a stream for notifications in the modern era.
-const SUBSCRIBE: &str = "subscriptions/listen";
