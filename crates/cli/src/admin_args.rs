@@ -27,13 +27,13 @@ impl AdminArgs {
     /// Opens the interface, if it was asked for, and tells where it is.
     pub(crate) async fn bind(
         &self,
-        controlled: Controlled,
+        controlled: impl FnOnce() -> Controlled,
         env: &mut Env,
         tell: impl FnOnce(&mut Env, &str),
     ) -> Result<Admin, CliError> {
         let Some(address) = self.admin else { return Ok(Admin(None)) };
         let access = Access { token: self.admin_token.clone(), allow_remote: self.allow_remote };
-        let bound = controlled.bind(address, access).await?;
+        let bound = controlled().bind(address, access).await?;
         tell(env, &format!("{}\n", serde_json::json!({ "admin": bound.url() })));
         Ok(Admin(Some(bound)))
     }

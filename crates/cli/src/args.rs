@@ -5,7 +5,7 @@ use clap::{Parser, Subcommand};
 use crate::{
     commands::{
         audit, compare, completions, deadlock_probe, demo, example_config, list_scenarios, man,
-        mock, probe, report, run, runs, schema,
+        mock, probe, proxy, report, run, runs, schema,
     },
     env::Color,
 };
@@ -78,6 +78,8 @@ pub(crate) enum Command {
     Schema(schema::SchemaArgs),
     /// Be an MCP server: healthy, or failing as you say.
     Mock(mock::MockArgs),
+    /// Stand between a client and a server, and let things go wrong.
+    Proxy(proxy::ProxyArgs),
     /// Print shell completions.
     Completions(completions::CompletionsArgs),
     /// Write the manual pages.

@@ -23,6 +23,7 @@ mod catalog;
 mod desk;
 mod mcp;
 mod mock;
+pub mod proxy;
 mod serve;
 mod server;
 

@@ -161,7 +161,7 @@ async fn serve(args: &MockArgs, mock: Mock, env: &mut Env) -> Result<Served, Cli
     if args.transport == MockTransport::Stdio {
         let mock = mock.on_stdio();
         // Our stdout belongs to the protocol.
-        let admin = args.admin.bind(mock.controlled(), env, Env::err).await?;
+        let admin = args.admin.bind(|| mock.controlled(), env, Env::err).await?;
         return tokio::select! {
             served = mock.serve() => Ok(served?),
             error = admin.serve() => Err(error),
@@ -171,7 +171,7 @@ async fn serve(args: &MockArgs, mock: Mock, env: &mut Env) -> Result<Served, Cli
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     let address = args.listen.unwrap_or(any_port);
     let bound = mock.bind_as(args.transport.into(), address).await?;
-    let admin = args.admin.bind(bound.controlled(), env, Env::out).await?;
+    let admin = args.admin.bind(|| bound.controlled(), env, Env::out).await?;
     env.out(&format!("{}\n", serde_json::json!({ "url": bound.url() })));
     tokio::select! {
         served = bound.serve_until(interrupt::signal()) => Ok(served?),

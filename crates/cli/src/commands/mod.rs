@@ -10,6 +10,7 @@ pub(crate) mod list_scenarios;
 pub(crate) mod man;
 pub(crate) mod mock;
 pub(crate) mod probe;
+pub(crate) mod proxy;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod runs;
@@ -38,6 +39,7 @@ pub(crate) fn run(cli: Cli, env: &mut Env) -> Result<Exit, CliError> {
         Command::ExampleConfig(args) => example_config::run(&args, env),
         Command::Schema(args) => schema::run(&args, env),
         Command::Mock(args) => mock::run(&args, env),
+        Command::Proxy(args) => proxy::run(&args, env),
         Command::Completions(args) => completions::run(&args, env),
         Command::Man(args) => man::run(&args, env),
     }

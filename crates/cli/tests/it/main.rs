@@ -17,3 +17,4 @@ mod mock;
 #[cfg(feature = "otlp")]
 mod otlp;
 mod process;
+mod proxy;

@@ -21,16 +21,16 @@ fn fixture(name: &str) -> PathBuf {
 }
 
 /// An HTTP mock that ends with its stdin, that is with this value.
-struct HttpMock {
+pub(crate) struct HttpMock {
     _child: Child,
-    url: String,
+    pub(crate) url: String,
 }
 
 fn http_mock(env: &[(&str, &str)]) -> HttpMock {
     listening_mock("mock-http-server.py", env)
 }
 
-fn listening_mock(name: &str, env: &[(&str, &str)]) -> HttpMock {
+pub(crate) fn listening_mock(name: &str, env: &[(&str, &str)]) -> HttpMock {
     let mut child = Command::new("python3")
         .arg(fixture(name))
         .envs(env.iter().copied())

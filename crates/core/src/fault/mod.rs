@@ -13,6 +13,7 @@
 //! ```
 
 mod config;
+mod drip;
 mod entry;
 mod error;
 mod grammar;
@@ -26,6 +27,7 @@ mod selector;
 mod treatment;
 
 pub use config::{FaultConfig, Target, When};
+pub use drip::portion;
 pub use entry::{Argument, Entry, Form, Place, Values};
 pub use error::{FaultError, Impossible};
 pub use kind::FAULTS;

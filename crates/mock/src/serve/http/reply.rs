@@ -1,9 +1,9 @@
 //! A reply that was not ready at once: JSON if nothing came before it, a stream of events otherwise.
 
-use std::{io, time::Duration};
+use std::io;
 
 use mcp_loadtest_core::{
-    fault::{Cut, Step},
+    fault::{Cut, Step, portion},
     mcp::Era,
 };
 use tokio::{
@@ -14,9 +14,6 @@ use tokio::{
 
 use super::{WRITE_DEADLINE, endpoint::status_of, response::Response};
 use crate::{mcp::write, server::pending::Ending};
-
-/// How many pieces a second slow bytes are sent in, at most.
-const PIECES_PER_SECOND: u64 = 50;
 
 /// What is left of the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -214,9 +211,8 @@ pub(super) async fn drip(
     bytes_per_second: u64,
     wrap: impl Fn(&[u8], &mut Vec<u8>),
 ) -> io::Result<()> {
-    let piece = (bytes_per_second / PIECES_PER_SECOND).max(1);
-    let pause = Duration::from_secs_f64(piece as f64 / bytes_per_second.max(1) as f64);
-    for part in bytes.chunks(piece.try_into().unwrap_or(usize::MAX)) {
+    let (piece, pause) = portion(bytes_per_second);
+    for part in bytes.chunks(piece) {
         let mut wrapped = Vec::new();
         wrap(part, &mut wrapped);
         send(stream, &wrapped).await?;

@@ -1,11 +1,11 @@
 //! WebSocket: one message a text frame.
 
-use std::{io, time::Duration};
+use std::io;
 
 use futures_util::{SinkExt as _, StreamExt as _};
 use mcp_loadtest_core::{
     config::TransportName,
-    fault::{Cut, Step},
+    fault::{Cut, Step, portion},
 };
 use tokio::{net::TcpStream, sync::mpsc, time::sleep};
 use tokio_tungstenite::{
@@ -41,8 +41,6 @@ use crate::{
 pub(super) const PATH: &str = "/ws";
 /// Told only to a client that asks for it: others must not accept it.
 const PROTOCOL: &str = "mcp";
-/// How many pieces a second slow bytes are sent in, at most.
-const PIECES_PER_SECOND: u64 = 50;
 
 type Socket<'a> = WebSocketStream<&'a mut TcpStream>;
 
@@ -206,9 +204,8 @@ async fn drip(
     frame: &[u8],
     bytes_per_second: u64,
 ) -> Result<(), tokio_tungstenite::tungstenite::Error> {
-    let piece = (bytes_per_second / PIECES_PER_SECOND).max(1);
-    let pause = Duration::from_secs_f64(piece as f64 / bytes_per_second.max(1) as f64);
-    let mut pieces = frame.chunks(piece.try_into().unwrap_or(usize::MAX)).peekable();
+    let (piece, pause) = portion(bytes_per_second);
+    let mut pieces = frame.chunks(piece).peekable();
     let mut kind = Data::Text;
     while let Some(part) = pieces.next() {
         let is_last = pieces.peek().is_none();

@@ -3,17 +3,13 @@
 use std::{
     io::{self, Write},
     thread,
-    time::Duration,
 };
 
-use mcp_loadtest_core::fault::Step;
+use mcp_loadtest_core::fault::{Step, portion};
 use tokio::sync::mpsc;
 
 use super::output::Output;
 use crate::server::{Server, pending::Ending, session::Out};
-
-/// How many pieces a second slow bytes are written in, at most.
-const PIECES_PER_SECOND: u64 = 50;
 
 /// Writes until there is nothing more to come, nobody reads, or a fault wants the line to end.
 pub(super) fn write<W: Write>(
@@ -70,9 +66,8 @@ fn write_step<W: Write>(output: &Output<W>, step: &Step) -> io::Result<()> {
 }
 
 fn drip(output: &mut impl Write, frame: &[u8], bytes_per_second: u64) -> io::Result<()> {
-    let piece = (bytes_per_second / PIECES_PER_SECOND).max(1);
-    let pause = Duration::from_secs_f64(piece as f64 / bytes_per_second.max(1) as f64);
-    for bytes in frame.chunks(piece.try_into().unwrap_or(usize::MAX)) {
+    let (piece, pause) = portion(bytes_per_second);
+    for bytes in frame.chunks(piece) {
         output.write_all(bytes)?;
         output.flush()?;
         // Nobody unparks this thread, and if somebody did, a piece would only be early.

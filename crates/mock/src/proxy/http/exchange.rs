@@ -1,0 +1,351 @@
+//! One request: passed on, treated, or answered.
+
+use std::{
+    collections::HashSet,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use http::{Method, Request, Response, StatusCode, header::CONTENT_TYPE, request::Parts};
+use hyper::body::{Bytes, Incoming};
+use mcp_loadtest_core::{
+    config::TransportName,
+    fault::{Cut, HANG_LIMIT, Instead, Treatment},
+    mcp::{Era, header},
+};
+use mcp_loadtest_wire::session::Origin;
+use tokio::{
+    sync::mpsc,
+    time::{Instant, sleep, sleep_until},
+};
+
+use super::{
+    body::{self, NotWhole, Outgoing, Torn},
+    channel::Channels,
+    head,
+    io::ResetFlag,
+    pump,
+    replies::{Job, Turn, plain, status},
+    upstream::Upstream,
+};
+use crate::proxy::{
+    judge::{Gate, Judge},
+    message::{Call, Key, SUBSCRIBE, Said, answered},
+    notice::Flood,
+    record::Open,
+};
+
+/// What all connections share.
+pub(super) struct Exchange {
+    pub(super) judge: Judge,
+    pub(super) upstream: Upstream,
+    /// What a request that came through here is known by.
+    mark: String,
+    crash: mpsc::Sender<i32>,
+    /// Sessions that the server is made to have forgotten.
+    lost: Mutex<HashSet<String>>,
+    /// Calls whose cancels do not reach the server.
+    deaf: Mutex<HashSet<(Option<String>, Key)>>,
+    pub(super) turn: Turn,
+    pub(super) channels: Channels,
+}
+
+/// A call on its way.
+struct Errand {
+    call: Call,
+    session: Option<String>,
+    treatment: Treatment,
+    due: Instant,
+    deaf: Option<Deaf>,
+    open: Option<Open>,
+}
+
+type Reply = Result<Response<Outgoing>, Torn>;
+
+impl Exchange {
+    pub(super) fn new(judge: Judge, origin: Origin, crash: mpsc::Sender<i32>) -> Self {
+        Self {
+            judge,
+            upstream: Upstream::new(origin),
+            mark: format!("mcp-loadtest-{}", ulid::Ulid::generate()),
+            crash,
+            lost: Mutex::default(),
+            deaf: Mutex::default(),
+            turn: Turn::default(),
+            channels: Channels::default(),
+        }
+    }
+
+    /// Answers one request; an error ends the connection.
+    pub(super) async fn answer(
+        self: Arc<Self>,
+        request: Request<Incoming>,
+        reset: ResetFlag,
+    ) -> Reply {
+        let (mut head, body) = request.into_parts();
+        if !head::is_local(&head.headers) {
+            return Ok(plain(StatusCode::FORBIDDEN, "`Host` does not name this machine"));
+        }
+        if head::has_passed(&head.headers, &self.mark) {
+            return Ok(plain(StatusCode::LOOP_DETECTED, "the proxy's server is the proxy itself"));
+        }
+        head::readdress(&mut head.headers, self.upstream.origin.authority(), &self.mark);
+        let body = match body::whole(body).await {
+            Ok(body) => body,
+            Err(NotWhole::TooLarge) => {
+                return Ok(plain(StatusCode::PAYLOAD_TOO_LARGE, "the body is too long"));
+            }
+            Err(NotWhole::Broken) => return Err(Torn),
+        };
+        let session = self.session(&head);
+        if session.as_ref().is_some_and(|session| self.is_lost(session)) {
+            return Ok(status(
+                StatusCode::NOT_FOUND,
+                Instead::SessionLost.frame(b"null", Era::Legacy),
+            ));
+        }
+        if head.method == Method::GET {
+            return Ok(self.stream(head, session).await);
+        }
+        self.message(head, body, session, reset).await
+    }
+
+    /// What a POST or DELETE says.
+    async fn message(
+        self: Arc<Self>,
+        head: Parts,
+        body: Vec<u8>,
+        session: Option<String>,
+        reset: ResetFlag,
+    ) -> Reply {
+        if self.judge.is_blind() {
+            return Ok(self.pass(&head, body.into()).await);
+        }
+        let said = Said::read(&body);
+        let open = self.judge.recorder.open(&said, body.len(), session.as_deref());
+        match said {
+            Said::Request(call) => {
+                let treatment = self.judge.treat(&call, session.as_deref());
+                let due = Instant::now() + treatment.delay;
+                let mut errand = Errand { call, session, treatment, due, deaf: None, open };
+                if let Some(open) = &mut errand.open {
+                    open.decided(&errand.treatment.decisions);
+                }
+                let body = self.judge.first_page(&errand.call, &body).unwrap_or(body);
+                self.call(errand, head, body.into(), reset).await
+            }
+            Said::Cancelled(id) if self.is_deaf(&session, &id) => {
+                self.judge.recorder.close(open).await;
+                Ok(status(StatusCode::ACCEPTED, None))
+            }
+            _ => {
+                let response = self.pass(&head, body.into()).await;
+                self.judge.recorder.close(open).await;
+                Ok(response)
+            }
+        }
+    }
+
+    async fn call(
+        self: Arc<Self>,
+        mut errand: Errand,
+        head: Parts,
+        body: Bytes,
+        reset: ResetFlag,
+    ) -> Reply {
+        if errand.treatment.ignores_cancel {
+            let key = (errand.session.clone(), errand.call.id.clone());
+            errand.deaf = Some(Deaf::new(self.clone(), key));
+        }
+        let Some(instead) = errand.treatment.instead.take() else {
+            return Ok(self.ask(errand, head, body).await);
+        };
+        sleep_until(errand.due).await;
+        match &instead {
+            Instead::Hang => sleep(HANG_LIMIT).await,
+            Instead::LazyInit if self.judge.gate().await == Gate::Pass => {
+                return Ok(self.ask(errand, head, body).await);
+            }
+            Instead::Cut(how) => {
+                if *how == Cut::Reset {
+                    reset.raise();
+                }
+                self.note(errand.open, "the connection was cut").await;
+                return Err(Torn);
+            }
+            Instead::Crash(code) => {
+                self.note(errand.open, "the process was ended").await;
+                let _ = self.crash.send(*code).await;
+                return Err(Torn);
+            }
+            Instead::Http { .. } => {
+                self.note(errand.open, "answered with a status").await;
+                return Ok(super::replies::http(&instead));
+            }
+            Instead::SessionLost => {
+                self.lost().extend(errand.session.clone());
+                self.note(errand.open, "the session was lost").await;
+                let frame = instead.frame(&errand.call.id, errand.call.era);
+                return Ok(status(StatusCode::NOT_FOUND, frame));
+            }
+            Instead::LazyInit | Instead::Error { .. } | Instead::ToolError { .. } => {}
+        }
+        let frame = instead.frame(&errand.call.id, errand.call.era).unwrap_or_default();
+        Ok(self.made_up(errand, frame).await)
+    }
+
+    /// Sends a reply that no server made.
+    async fn made_up(self: Arc<Self>, errand: Errand, frame: Vec<u8>) -> Response<Outgoing> {
+        let (job, channel) = errand.into_job();
+        if let Some(channel) = channel.filter(|_| self.is_sse()) {
+            self.channels.deliver(&channel, job, frame, &self.judge.recorder).await;
+            return status(StatusCode::ACCEPTED, None);
+        }
+        let response = status(StatusCode::OK, None);
+        job.json(response.into_parts().0, frame, self).await
+    }
+
+    /// Asks the server, and treats its reply.
+    async fn ask(self: Arc<Self>, errand: Errand, head: Parts, body: Bytes) -> Response<Outgoing> {
+        let flood = (errand.call.method == SUBSCRIBE)
+            .then(|| self.judge.flood(errand.session.as_deref(), Era::Modern))
+            .flatten();
+        let (job, channel) = errand.into_job();
+        if let Some(channel) = channel.filter(|_| self.is_sse()) {
+            self.channels.expect(&channel, job);
+            return self.pass(&head, body).await;
+        }
+        if job.is_nothing() && flood.is_none() {
+            let response = self.pass(&head, body).await;
+            self.turn.pass();
+            return response;
+        }
+        let response = match self.upstream.send(&head, body).await {
+            Ok(response) => response,
+            Err(error) => return unreachable(&error),
+        };
+        let (mut head, body) = response.into_parts();
+        head::strip(&mut head.headers);
+        if is_stream(&head) {
+            let (pieces, outgoing) = Outgoing::pieces();
+            tokio::spawn(pump::one(self, body, pieces, job, flood.map(Flood::new)));
+            return Response::from_parts(head, outgoing);
+        }
+        match body::whole(body).await {
+            Ok(bytes) if answered(&bytes).is_some_and(|id| id == job.id) => {
+                job.json(head, bytes, self).await
+            }
+            Ok(bytes) => {
+                self.judge.recorder.close(job.open).await;
+                Response::from_parts(head, Outgoing::whole(bytes))
+            }
+            Err(_) => plain(StatusCode::BAD_GATEWAY, "the server's reply broke off"),
+        }
+    }
+
+    /// Passes a request and its reply on.
+    async fn pass(&self, head: &Parts, body: Bytes) -> Response<Outgoing> {
+        match self.upstream.send(head, body).await {
+            Ok(response) => {
+                let (mut head, body) = response.into_parts();
+                head::strip(&mut head.headers);
+                Response::from_parts(head, Outgoing::Through(body))
+            }
+            Err(error) => unreachable(&error),
+        }
+    }
+
+    /// A stream that a client opens to listen.
+    async fn stream(self: Arc<Self>, head: Parts, session: Option<String>) -> Response<Outgoing> {
+        let flood = self.judge.flood(session.as_deref(), Era::Legacy);
+        let response = match self.upstream.send(&head, Bytes::new()).await {
+            Ok(response) => response,
+            Err(error) => return unreachable(&error),
+        };
+        let (mut head, body) = response.into_parts();
+        head::strip(&mut head.headers);
+        if !is_stream(&head) || (flood.is_none() && !self.is_sse()) {
+            return Response::from_parts(head, Outgoing::Through(body));
+        }
+        let (pieces, outgoing) = Outgoing::pieces();
+        tokio::spawn(pump::listen(self, body, pieces, flood.map(Flood::new)));
+        Response::from_parts(head, outgoing)
+    }
+
+    /// The session of a request. Over HTTP+SSE that is the address that the server gave out for it.
+    fn session(&self, head: &Parts) -> Option<String> {
+        if self.is_sse() {
+            return head.uri.path_and_query().map(|path| path.as_str().to_owned());
+        }
+        let value = head.headers.get(header::SESSION_ID)?;
+        value.to_str().ok().map(str::to_owned)
+    }
+
+    /// An absolute address of the server without its origin; nothing for any other.
+    pub(super) fn relative<'a>(&self, address: &'a str) -> Option<&'a str> {
+        let rest = address.split_once("://")?.1;
+        let (authority, _) = rest.split_once('/')?;
+        let same = authority.eq_ignore_ascii_case(self.upstream.origin.authority());
+        same.then(|| &rest[authority.len()..])
+    }
+
+    fn is_sse(&self) -> bool {
+        self.judge.transport == TransportName::Sse
+    }
+
+    async fn note(&self, mut open: Option<Open>, why: &'static str) {
+        if let Some(open) = &mut open {
+            open.unanswered(why);
+        }
+        self.judge.recorder.close(open).await;
+    }
+
+    fn lost(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
+        self.lost.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_lost(&self, session: &str) -> bool {
+        self.lost().contains(session)
+    }
+
+    fn is_deaf(&self, session: &Option<String>, id: &Key) -> bool {
+        let deaf = self.deaf.lock().unwrap_or_else(PoisonError::into_inner);
+        deaf.contains(&(session.clone(), id.clone()))
+    }
+}
+
+impl Errand {
+    /// What is left to do when the reply comes, and the channel that it may come on.
+    fn into_job(self) -> (Job, Option<String>) {
+        let Self { call, session, treatment, due, deaf, open } = self;
+        (Job { id: call.id, treatment, due, _deaf: deaf, open }, session)
+    }
+}
+
+/// Keeps the cancels of a call from the server while the call is on.
+pub(super) struct Deaf {
+    exchange: Arc<Exchange>,
+    key: (Option<String>, Key),
+}
+
+impl Deaf {
+    fn new(exchange: Arc<Exchange>, key: (Option<String>, Key)) -> Self {
+        exchange.deaf.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone());
+        Self { exchange, key }
+    }
+}
+
+impl Drop for Deaf {
+    fn drop(&mut self) {
+        let mut deaf = self.exchange.deaf.lock().unwrap_or_else(PoisonError::into_inner);
+        deaf.remove(&self.key);
+    }
+}
+
+fn is_stream(head: &http::response::Parts) -> bool {
+    let kind = head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    kind.is_some_and(|kind| kind.to_ascii_lowercase().starts_with("text/event-stream"))
+}
+
+fn unreachable(error: &std::io::Error) -> Response<Outgoing> {
+    plain(StatusCode::BAD_GATEWAY, &format!("the server cannot be reached: {error}"))
+}

@@ -1,0 +1,222 @@
+//! Sends treated replies, as JSON or as events.
+
+use std::{sync::Arc, time::Duration};
+
+use http::{
+    HeaderValue, Response, StatusCode,
+    header::{CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE},
+    response::Parts,
+};
+use hyper::body::Bytes;
+use mcp_loadtest_core::fault::{self, Instead, REORDER_LIMIT, Step, Treatment, mangle};
+use tokio::{
+    sync::Notify,
+    time::{Instant, sleep, sleep_until, timeout},
+};
+
+use super::{
+    body::{Outgoing, Pieces, Torn},
+    events::{self, Event},
+    exchange::{Deaf, Exchange},
+};
+use crate::proxy::{message::Key, notice, record::Open};
+
+/// How long the bytes before a cut may take to leave: they must not be cut, too.
+const BEFORE_THE_CUT: Duration = Duration::from_millis(100);
+
+/// What is left to do with a call when its reply comes.
+pub(super) struct Job {
+    pub(super) id: Key,
+    pub(super) treatment: Treatment,
+    pub(super) due: Instant,
+    /// Held until the reply has left.
+    pub(super) _deaf: Option<Deaf>,
+    pub(super) open: Option<Open>,
+}
+
+/// Lets replies wait for each other.
+#[derive(Debug, Default)]
+pub(super) struct Turn(Notify);
+
+impl Turn {
+    /// A reply has left: those that wait may follow.
+    pub(super) fn pass(&self) {
+        self.0.notify_waiters();
+    }
+
+    async fn wait(&self) {
+        let _ = timeout(REORDER_LIMIT, self.0.notified()).await;
+    }
+}
+
+impl Job {
+    /// Whether the reply may pass as it is, unseen.
+    pub(super) fn is_nothing(&self) -> bool {
+        self.treatment.is_nothing() && self.open.is_none()
+    }
+
+    /// The response to a call whose reply is one JSON message.
+    pub(super) async fn json(
+        mut self,
+        mut head: Parts,
+        frame: Vec<u8>,
+        exchange: Arc<Exchange>,
+    ) -> Response<Outgoing> {
+        sleep_until(self.due).await;
+        if let Some(open) = &mut self.open {
+            open.replied(&frame);
+        }
+        let steps = mangle(frame, &self.treatment.mangles);
+        let beside = notice::beside(&self.treatment.beside).count() > 0;
+        exchange.judge.recorder.close(self.open.take()).await;
+        head.headers.entry(CONTENT_TYPE).or_insert(HeaderValue::from_static("application/json"));
+        if steps.len() > 1 || beside {
+            return self.into_events(head, steps, exchange);
+        }
+        let (pieces, outgoing) = Outgoing::pieces();
+        let outgoing = match steps.into_iter().next() {
+            Some(Step::Late(frame)) => {
+                exchange.turn.wait().await;
+                announce(&mut head, frame.len());
+                Outgoing::whole(frame)
+            }
+            Some(Step::Drip { frame, bytes_per_second }) => {
+                announce(&mut head, frame.len());
+                tokio::spawn(async move { trickle(&pieces, &frame, bytes_per_second).await });
+                outgoing
+            }
+            Some(Step::Partial { bytes, announced }) => {
+                announce(&mut head, announced);
+                tokio::spawn(async move { tear(&pieces, bytes).await });
+                outgoing
+            }
+            Some(Step::Frame(bytes) | Step::Raw(bytes)) => {
+                announce(&mut head, bytes.len());
+                Outgoing::whole(bytes)
+            }
+            None => Outgoing::whole(Bytes::new()),
+        };
+        exchange.turn.pass();
+        Response::from_parts(head, outgoing)
+    }
+
+    /// Several messages need a stream.
+    fn into_events(
+        self,
+        mut head: Parts,
+        steps: Vec<Step>,
+        exchange: Arc<Exchange>,
+    ) -> Response<Outgoing> {
+        head.headers.remove(CONTENT_LENGTH);
+        head.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+        let (pieces, outgoing) = Outgoing::pieces();
+        tokio::spawn(async move {
+            let event = Event::named_message();
+            let _ = walk(&event, steps, &self.treatment, &pieces, &exchange.turn).await;
+        });
+        Response::from_parts(head, outgoing)
+    }
+}
+
+/// Nobody listens any more, or nobody may.
+#[derive(Debug)]
+pub(super) struct Over;
+
+/// Sends the steps of a treated reply as events like the one that it came in.
+pub(super) async fn walk(
+    event: &Event,
+    steps: Vec<Step>,
+    treatment: &Treatment,
+    pieces: &Pieces,
+    turn: &Turn,
+) -> Result<(), Over> {
+    for notice in notice::beside(&treatment.beside) {
+        send(pieces, events::message(notice)).await?;
+    }
+    for step in steps {
+        match step {
+            Step::Frame(frame) => send(pieces, event.with(&frame)).await?,
+            Step::Raw(bytes) => send(pieces, bytes).await?,
+            Step::Late(frame) => {
+                turn.wait().await;
+                send(pieces, event.with(&frame)).await?;
+            }
+            Step::Drip { frame, bytes_per_second } => {
+                if !trickle(pieces, &event.with(&frame), bytes_per_second).await {
+                    return Err(Over);
+                }
+            }
+            Step::Partial { bytes, .. } => {
+                tear(pieces, event.begin(&bytes)).await;
+                return Err(Over);
+            }
+        }
+    }
+    turn.pass();
+    Ok(())
+}
+
+pub(super) async fn send(pieces: &Pieces, bytes: Vec<u8>) -> Result<(), Over> {
+    pieces.send(Ok(bytes.into())).await.map_err(|_| Over)
+}
+
+/// Sends slowly; whether all of it was sent.
+async fn trickle(pieces: &Pieces, bytes: &[u8], rate: u64) -> bool {
+    let (size, pause) = fault::portion(rate);
+    for piece in bytes.chunks(size) {
+        if send(pieces, piece.to_vec()).await.is_err() {
+            return false;
+        }
+        sleep(pause).await;
+    }
+    true
+}
+
+/// Sends the beginning, and ends the connection.
+async fn tear(pieces: &Pieces, bytes: Vec<u8>) {
+    if send(pieces, bytes).await.is_ok() {
+        sleep(BEFORE_THE_CUT).await;
+        let _ = pieces.send(Err(Torn)).await;
+    }
+}
+
+fn announce(head: &mut Parts, length: usize) {
+    head.headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
+}
+
+/// A status, with a message if there is one.
+pub(super) fn status(status: StatusCode, frame: Option<Vec<u8>>) -> Response<Outgoing> {
+    let json = frame.is_some();
+    let mut response = Response::new(Outgoing::whole(frame.unwrap_or_default()));
+    *response.status_mut() = status;
+    if json {
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    }
+    response
+}
+
+/// A status with words for people.
+pub(super) fn plain(status: StatusCode, words: &str) -> Response<Outgoing> {
+    let mut response = Response::new(Outgoing::whole(format!("{words}\n")));
+    *response.status_mut() = status;
+    let kind = HeaderValue::from_static("text/plain; charset=utf-8");
+    response.headers_mut().insert(CONTENT_TYPE, kind);
+    response
+}
+
+/// The status that a fault asks for, with the headers that belong to it.
+pub(super) fn http(instead: &Instead) -> Response<Outgoing> {
+    let Instead::Http { status: code, retry_after, www_authenticate } = instead else {
+        return status(StatusCode::INTERNAL_SERVER_ERROR, None);
+    };
+    let code = StatusCode::from_u16(*code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut response = plain(code, code.canonical_reason().unwrap_or("error"));
+    if let Some(seconds) = retry_after {
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(*seconds));
+    }
+    if *www_authenticate {
+        let value = HeaderValue::from_static("Bearer error=\"invalid_token\"");
+        response.headers_mut().insert(WWW_AUTHENTICATE, value);
+    }
+    response
+}
