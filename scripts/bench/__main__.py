@@ -15,6 +15,7 @@ from pathlib import Path
 
 import counts
 import memory
+import mock
 import open_model
 import over_http
 import over_stdio
@@ -28,6 +29,7 @@ SECTIONS = {
     "instructions": lambda tools, args, figures: shutil.which("valgrind") and counts.bench(tools, figures),
     "pieces": lambda tools, args, figures: counts.bench_pieces(tools, args.rounds, shutil.which("valgrind")),
     "memory": lambda tools, args, figures: memory.bench(tools, figures),
+    "mock": lambda tools, args, figures: mock.bench(tools, args.rounds, args.seconds, figures),
 }
 
 

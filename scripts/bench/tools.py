@@ -1,4 +1,4 @@
-"""The programs that take part: mcp-loadtest, the bench's own server and pump, wrk and oha."""
+"""The programs that take part: mcp-loadtest, the bench's own servers and pump, wrk and oha."""
 
 import json
 import os
@@ -22,6 +22,7 @@ BUILT = (
     ("-p", "mcp-loadtest-cli", "--bin", "mcp-loadtest"),
     ("-p", "mcp-loadtest", "--example", "bench_echo"),
     ("-p", "mcp-loadtest-core", "--example", "pieces"),
+    ("-p", "mcp-loadtest-mock", "--example", "bare_hyper"),
 )
 
 
@@ -31,6 +32,7 @@ class Tools:
         self.ours = str(release / "mcp-loadtest")
         self.echo = str(release / "examples" / "bench_echo")
         self.pieces = str(release / "examples" / "pieces")
+        self.bare_hyper = str(release / "examples" / "bare_hyper")
         self.wrk = shutil.which("wrk")
         installed = target_dir / "bench-tools" / "bin"
         self.oha = shutil.which("oha") or shutil.which("oha", path=str(installed))
@@ -104,6 +106,9 @@ def install_oha(target_dir):
 
 
 def say_what_is_missing(tools):
+    unbuilt = [program for program in (tools.ours, tools.echo, tools.pieces) if not Path(program).is_file()]
+    if unbuilt:
+        sys.exit(f"bench: not built: {', '.join(unbuilt)}; leave out `--no-build`")
     hints = {
         "wrk": (tools.wrk, "`apt-get install wrk`: no ratios for HTTP without it"),
         "oha": (tools.oha, "`--install-oha` gets it: optional, one more tool to compare with"),

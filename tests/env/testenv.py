@@ -6,7 +6,7 @@
 
 environments.json says what they are. An environment is done when its stamp, a hash of its definition,
 is written; until then, or after a change, it is installed from nothing. Needs Python 3.11 on a POSIX
-system, and npm or cargo where an environment does; it prints nothing when there is nothing to do.
+system, and npm, cargo or apt where an environment does; it prints nothing when there is nothing to do.
 """
 
 import argparse
@@ -14,6 +14,8 @@ import contextlib
 import fcntl
 import hashlib
 import json
+import os
+import re
 import shutil
 import subprocess
 import sys
@@ -117,7 +119,38 @@ def install_with_cargo(environment):
     shutil.rmtree(build)
 
 
+def install_with_apt(environment):
+    """Programs of the system, by the package manager if they are not there; `bin` leads to them."""
+    program, places = environment.definition["program"], environment.definition["places"]
+    folder = find_program(program, places)
+    if folder is None:
+        # Without a service that starts by itself: the tests start their own.
+        settings = Path("/etc/postgresql-common/createcluster.conf")
+        say_so = f"[ -e {settings} ] || echo 'create_main_cluster = false' >{settings}"
+        admin = () if os.geteuid() == 0 else ("sudo", "-n")
+        apt = (*admin, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-y")
+        run(*admin, "sh", "-c", f"mkdir -p {settings.parent}; {say_so}")
+        run(*apt, "update")
+        packages = environment.definition["packages"]
+        run(*apt, "install", "--no-install-recommends", "-o", "Dpkg::Options::=--force-confold", *packages)
+        folder = find_program(program, places)
+    if folder is None:
+        raise InstallError(f"`{program}` is not in {places} after the installation")
+    (environment.home / "bin").symlink_to(folder)
+
+
+def find_program(program, places):
+    """The folder that holds a program, of the latest version if there are several."""
+    known = shutil.which(program)
+    if known:
+        return Path(known).resolve().parent
+    found = [place for place in Path("/").glob(places.lstrip("/")) if (place / program).exists()]
+    version = lambda place: [int(number) for number in re.findall(r"\d+", str(place))]
+    return max(found, key=version, default=None)
+
+
 INSTALLERS = {
+    "apt": install_with_apt,
     "pip": install_with_pip,
     "uv": install_with_uv,
     "npm": install_with_npm,

@@ -4,8 +4,8 @@ use clap::{Parser, Subcommand};
 
 use crate::{
     commands::{
-        compare, completions, deadlock_probe, demo, example_config, list_scenarios, man, mock,
-        probe, proxy, report, run, runs, schema,
+        audit, compare, completions, deadlock_probe, demo, example_config, list_scenarios, man,
+        mock, probe, proxy, report, run, runs, schema,
     },
     env::Color,
 };
@@ -68,6 +68,8 @@ pub(crate) enum Command {
     Compare(compare::CompareArgs),
     /// List the runs of a directory, the latest first.
     Runs(runs::RunsArgs),
+    /// Read the log of messages that a mock or a proxy has written.
+    Audit(Box<audit::AuditArgs>),
     /// List the scenarios.
     ListScenarios(list_scenarios::ListScenariosArgs),
     /// Print a commented example configuration.

@@ -135,6 +135,11 @@ impl Env {
         (error.kind() != io::ErrorKind::BrokenPipe).then(|| error.to_string())
     }
 
+    /// Whether what is printed no longer arrives, as after `| head`: whoever prints on and on may stop.
+    pub fn is_unread(&self) -> bool {
+        self.stdout.failed.is_some()
+    }
+
     /// Whether somebody looks at stderr.
     pub fn has_audience(&self) -> bool {
         self.stderr.is_terminal

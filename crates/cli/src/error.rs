@@ -73,6 +73,9 @@ pub(crate) enum CliError {
     /// A fault that can never happen.
     #[error("{0}")]
     Fault(#[from] Impossible),
+    /// A second signal came before the report was written.
+    #[error("interrupted again, before there was a report")]
+    Interrupted,
     /// Something of the system failed.
     #[error("{0}")]
     System(#[from] std::io::Error),
@@ -94,14 +97,18 @@ impl CliError {
             Self::Fault(error) => error.hint(),
             Self::Store(error) => error.hint(),
             Self::Read { .. } | Self::Write { .. } | Self::System(_) | Self::Audit(_) => None,
+            Self::Interrupted => Some(
+                "after one Ctrl-C calls in flight have a moment to end, and the report is written"
+                    .into(),
+            ),
         }
     }
 
     /// How the command ends.
     pub(crate) fn exit(&self) -> Exit {
         match self {
-            Self::Run(RunError::Interrupted) => Exit::Interrupted,
             Self::Audit(_) => Exit::Fail,
+            Self::Run(RunError::Interrupted) | Self::Interrupted => Exit::Interrupted,
             Self::Target { source, .. } => source.exit(),
             _ => Exit::Usage,
         }

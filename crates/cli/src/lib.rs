@@ -3,9 +3,11 @@
 //! Every command is a function from its arguments and an [`env::Env`] to an exit code, so that tests
 //! run commands in-process.
 
+mod admin_args;
 mod args;
 mod baseline;
 mod commands;
+mod compare_args;
 pub mod env;
 mod error;
 mod interrupt;

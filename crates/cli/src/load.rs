@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use mcp_loadtest::{Report, Run, RunError, Server, Stop};
+use mcp_loadtest::{Report, Run, Server, Stop};
 use mcp_loadtest_core::{
     arguments::Recipe,
     config::{Config, Format},
@@ -71,14 +71,13 @@ impl Load {
         let visible = env.has_audience() && !self.show.quiet && !self.tee_stderr;
         let line = ProgressLine::new(scenario.kind.name().as_str(), expected, visible);
         let progress = run.progress();
-        let outcome: Result<Report, RunError> = block_on(async {
+        block_on(async {
             tokio::select! {
-                outcome = run.execute() => outcome,
+                outcome = run.execute() => Ok(outcome?),
                 () = line.follow(progress) => unreachable!("the line follows for ever"),
-                () = interrupt::listen(stop) => Err(RunError::Interrupted),
+                () = interrupt::listen(stop) => Err(CliError::Interrupted),
             }
-        })?;
-        Ok(outcome?)
+        })?
     }
 
     /// Shows the result of the run.

@@ -36,32 +36,88 @@ impl ProgressLine {
 
     /// Follows the run until it is dropped.
     pub(crate) async fn follow(&self, progress: Arc<Progress>) {
-        let mut before = 0;
+        let mut before = None;
         loop {
-            let ok = progress.ok.load(Ordering::Relaxed);
-            let errors = progress.errors.load(Ordering::Relaxed);
-            let hangs = progress.hangs.load(Ordering::Relaxed);
-            let done = ok + errors;
-            let rate = (done - before) as f64 / TICK.as_secs_f64();
-            before = done;
-            let mut message = format!("{done} calls, {rate:.0}/s");
-            if errors > 0 {
-                message.push_str(&format!(", {errors} failed"));
+            let now = Seen::of(&progress);
+            if before.is_none() && now.issued > 0 {
+                // The server may have taken its time to start; the load takes as long as it was told.
+                self.bar.reset_elapsed();
             }
-            if hangs > 0 {
-                message.push_str(&format!(", {hangs} overdue"));
-            }
-            self.bar.set_message(message);
-            let elapsed = self.bar.elapsed().as_millis() as u64;
-            self.bar.set_position(self.bar.length().map_or(elapsed, |length| elapsed.min(length)));
-            self.bar.tick();
+            self.tick(&now.told(before.as_ref()));
+            before = (now.issued > 0).then_some(now);
             tokio::time::sleep(TICK).await;
         }
+    }
+
+    /// Shows for as long as it takes that something goes on.
+    pub(crate) async fn wait(&self) {
+        loop {
+            self.tick("");
+            tokio::time::sleep(TICK).await;
+        }
+    }
+
+    fn tick(&self, message: &str) {
+        self.bar.set_message(message.to_owned());
+        let elapsed = self.bar.elapsed().as_millis() as u64;
+        self.bar.set_position(self.bar.length().map_or(elapsed, |length| elapsed.min(length)));
+        self.bar.tick();
+    }
+}
+
+/// How far a run has come.
+#[derive(Default)]
+struct Seen {
+    issued: u64,
+    done: u64,
+    errors: u64,
+    hangs: u64,
+}
+
+impl Seen {
+    fn of(progress: &Progress) -> Self {
+        let errors = progress.errors.load(Ordering::Relaxed);
+        Self {
+            issued: progress.issued.load(Ordering::Relaxed),
+            done: progress.ok.load(Ordering::Relaxed) + errors,
+            errors,
+            hangs: progress.hangs.load(Ordering::Relaxed),
+        }
+    }
+
+    /// In a few words; before the first call the server is being started.
+    fn told(&self, before: Option<&Self>) -> String {
+        if self.issued == 0 {
+            return "starting the server".to_owned();
+        }
+        let fresh = self.done - before.map_or(0, |before| before.done);
+        let mut told = format!("{} calls, {:.0}/s", self.done, fresh as f64 / TICK.as_secs_f64());
+        if self.errors > 0 {
+            told.push_str(&format!(", {} failed", self.errors));
+        }
+        if self.hangs > 0 {
+            told.push_str(&format!(", {} overdue", self.hangs));
+        }
+        told
     }
 }
 
 impl Drop for ProgressLine {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_has_not_called_yet_is_starting() {
+        assert_eq!(Seen::default().told(None), "starting the server");
+        let first = Seen { issued: 9, done: 5, ..Seen::default() };
+        assert_eq!(first.told(None), "5 calls, 20/s");
+        let later = Seen { issued: 30, done: 25, errors: 2, hangs: 1 };
+        assert_eq!(later.told(Some(&first)), "25 calls, 80/s, 2 failed, 1 overdue");
     }
 }

@@ -183,7 +183,9 @@ impl TargetArgs {
                 announce(&loads[at], &targets[at], round, rounds, env);
                 let report = match loads[at].measure(env) {
                     Ok(report) => report,
-                    Err(CliError::Run(RunError::Interrupted)) => return Ok(Ended::Interrupted),
+                    Err(CliError::Run(RunError::Interrupted) | CliError::Interrupted) => {
+                        return Ok(Ended::Interrupted);
+                    }
                     Err(error) => return Err(targets[at].blame(error)),
                 };
                 let interrupted = report.interrupted;

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
+use crate::units::nanos;
+
 /// The longest time that is told apart from a longer one.
 pub const LONGEST: Duration = Duration::from_secs(3600);
 /// The shortest time that is told apart from zero.
@@ -39,8 +41,7 @@ pub fn take_away(from: &mut Histogram<u64>, part: &Histogram<u64>) {
 pub fn record(histogram: &mut Histogram<u64>, time: Duration) {
     // Nothing takes no time. A histogram of zeros alone would also read back as another one: its
     // longest time is zero, while that of its pairs is the end of the lowest bucket.
-    let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX).max(1);
-    histogram.saturating_record(nanos);
+    histogram.saturating_record(nanos(time).max(1));
 }
 
 /// The time below which the share `quantile` of all recorded times lies, or nothing without samples.

@@ -38,5 +38,7 @@ pub mod silence;
 pub mod stats;
 pub mod tally;
 pub mod thresholds;
+pub mod tools_file;
 pub mod trace;
 pub mod units;
+pub mod yaml;

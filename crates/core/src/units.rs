@@ -50,6 +50,13 @@ impl Hint for UnitError {
     }
 }
 
+/// A time in nanoseconds, at most `u64::MAX`; without the 128 bits that `as_nanos` takes.
+#[inline]
+pub fn nanos(duration: Duration) -> u64 {
+    let seconds = duration.as_secs().saturating_mul(1_000_000_000);
+    seconds.saturating_add(u64::from(duration.subsec_nanos()))
+}
+
 const DURATION_UNITS: &[(&str, f64)] =
     &[("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9), ("m", 60e9), ("h", 3600e9)];
 

@@ -19,6 +19,7 @@ use mcp_loadtest_wire::{
     clock::Clock,
     session::{Deadlines, How, Options, Reply, Session},
 };
+use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::oneshot;
@@ -34,7 +35,7 @@ use crate::{
 };
 
 /// What became of a tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolVerdict {
     /// It answered.
@@ -56,7 +57,7 @@ pub enum ToolVerdict {
 }
 
 /// One tool and what became of it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolProbe {
     /// Its name.
     pub name: String,
@@ -74,7 +75,7 @@ pub struct ToolProbe {
 }
 
 /// What a probe found.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProbeReport {
     /// The version of this document.
     pub schema: String,
@@ -96,6 +97,13 @@ pub struct ProbeReport {
     pub findings: Vec<Finding>,
     /// Whether no bug was found.
     pub passed: bool,
+}
+
+impl ProbeReport {
+    /// `schemas/probe.v1.json`.
+    pub fn json_schema() -> Value {
+        schema_for!(Self).to_value()
+    }
 }
 
 /// How long a probe may take to end once it was told to.

@@ -17,8 +17,10 @@
 //! # }
 //! ```
 
+pub mod admin;
 pub mod audit;
 mod catalog;
+mod desk;
 mod mcp;
 mod mock;
 pub mod proxy;
@@ -26,7 +28,8 @@ mod serve;
 mod server;
 
 pub use catalog::builtin::{Group, UnknownGroup};
-pub use mock::Mock;
+pub use desk::{Counters, Desk};
+pub use mock::{Mock, StdioMock};
 pub use serve::{
     Served,
     http::{BoundMock, RunningMock},

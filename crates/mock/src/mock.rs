@@ -7,18 +7,22 @@ use std::{
 };
 
 use mcp_loadtest_core::{
-    config::TransportName,
-    fault::{Fault, FaultPlan},
+    config::{ConfigError, TransportName},
+    fault::Fault,
     seed::Seed,
+    tools_file::ToolsFile,
 };
 
 use crate::{
+    admin::Controlled,
     audit::Audit,
     catalog::{
         Catalog,
         builtin::{self, Group},
         conformance,
     },
+    desk::Desk,
+    mcp::ServerInfo,
     serve::{
         Served,
         http::{BoundMock, Listening},
@@ -38,6 +42,7 @@ pub struct Mock {
     off: Vec<Group>,
     always_stream: bool,
     conformance: bool,
+    file: Option<ToolsFile>,
 }
 
 impl Mock {
@@ -81,6 +86,14 @@ impl Mock {
         self
     }
 
+    /// Offers what a file declares, in place of the built-in tools.
+    pub fn tools_from(mut self, file: ToolsFile) -> Result<Self, ConfigError> {
+        // Tried now, so that whoever brings a bad file hears of it here.
+        Catalog::default().furnish(&file)?;
+        self.file = Some(file);
+        Ok(self)
+    }
+
     /// Also offers what the official conformance suite expects of a server.
     #[must_use]
     pub fn conformance(mut self) -> Self {
@@ -90,10 +103,15 @@ impl Mock {
 
     /// Serves the standard streams of this process until their input ends.
     pub async fn serve_stdio(self) -> io::Result<Served> {
-        self.serve_pipes(io::stdin(), io::stdout()).await
+        self.on_stdio().serve().await
     }
 
-    /// The same over any pair of streams, one message a line.
+    /// On the standard streams, before it serves: an admin interface can be put beside it.
+    pub fn on_stdio(self) -> StdioMock {
+        StdioMock { server: self.into_server() }
+    }
+
+    /// Serves any pair of streams, one message a line.
     ///
     /// Two threads of its own read and write. If the future is dropped, they end when their streams
     /// do.
@@ -123,10 +141,35 @@ impl Mock {
 
     fn into_server(self) -> Arc<Server> {
         let mut catalog = Catalog::default();
-        catalog.extend(builtin::tools(&self.off));
+        let mut info = ServerInfo::default();
+        match &self.file {
+            None => catalog.extend(builtin::tools(&self.off)),
+            Some(file) => {
+                catalog.furnish(file).expect("it was tried when it was given");
+                info.name = file.name.clone().unwrap_or(info.name);
+            }
+        }
         if self.conformance {
             conformance::furnish(&mut catalog);
         }
-        Arc::new(Server::new(catalog, FaultPlan::new(self.faults, self.seed), self.audit))
+        Arc::new(Server::new(info, catalog, Desk::new(self.faults, self.seed), self.audit))
+    }
+}
+
+/// A mock that is about to serve the standard streams.
+#[derive(Debug)]
+pub struct StdioMock {
+    server: Arc<Server>,
+}
+
+impl StdioMock {
+    /// What an admin interface looks at and changes.
+    pub fn controlled(&self) -> Controlled {
+        self.server.controlled(TransportName::Stdio)
+    }
+
+    /// Serves until the input ends.
+    pub async fn serve(self) -> io::Result<Served> {
+        stdio::serve(self.server, io::stdin(), io::stdout()).await
     }
 }

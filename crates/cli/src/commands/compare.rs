@@ -80,9 +80,10 @@ What varies between runs, such as a machine that was busy during all of one, can
 runs. Where that matters, test both servers in turns: run -s OLD -s NEW.
 
 Tunable knobs: --p50, --p95, --p99, --error-rate, --throughput, --allow-deadlocks, --undecided.
-The same limits are read from [compare] in a configuration, for `run --baseline`.";
+The same limits are read from [compare] in a configuration, for `run --baseline`, which has them as
+flags too: --compare-p99 and so on.";
 
-fn parse_undecided(text: &str) -> Result<Undecided, String> {
+pub(crate) fn parse_undecided(text: &str) -> Result<Undecided, String> {
     match text {
         "pass" => Ok(Undecided::Pass),
         "fail" => Ok(Undecided::Fail),

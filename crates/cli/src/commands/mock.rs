@@ -1,6 +1,9 @@
 //! `mock`: an MCP server that is healthy, or broken on purpose.
 
-use std::net::SocketAddr;
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
 
 use clap::{Args, ValueEnum};
 use mcp_loadtest_core::{
@@ -8,6 +11,7 @@ use mcp_loadtest_core::{
     exit::Exit,
     fault::{Fault, reference},
     seed::Seed,
+    tools_file::ToolsFile,
 };
 use mcp_loadtest_mock::{
     Group, Mock, Served,
@@ -15,7 +19,7 @@ use mcp_loadtest_mock::{
 };
 
 use super::{block_on, explain};
-use crate::{env::Env, error::CliError, hinted, interrupt};
+use crate::{admin_args::AdminArgs, env::Env, error::CliError, hinted, interrupt};
 
 /// How the mock is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -41,12 +45,11 @@ impl From<MockTransport> for TransportName {
     }
 }
 
-/// Arguments of `mock`.
-#[derive(Debug, Args)]
-#[command(after_help = "\
+const EXAMPLES: &str = "\
 Examples:
   mcp-loadtest mock                                         a healthy server on stdin and stdout
   mcp-loadtest mock --transport http                        the same over HTTP; prints its URL
+  mcp-loadtest mock --tools-from tools.yml                  your own tools with canned answers
   mcp-loadtest mock --fault hang                            every tool call hangs
   mcp-loadtest mock --fault 'hang@tool=search,nth=3'        only the third call of `search` does
   mcp-loadtest mock --fault flaky:0.2 --fault slow:300      20 % fail, all are slow
@@ -54,8 +57,12 @@ Examples:
   mcp-loadtest audit calls.db stats                         what really arrived
   mcp-loadtest deadlock-probe -s \"mcp-loadtest mock --fault lazy-init-deadlock\"
 
-`mock --explain` lists every fault, every selector and every built-in tool.
-Ctrl-C, SIGTERM or the end of stdin end it, with 0 if the audit log is complete.")]
+`mock --help` and `mock --explain` list every fault, every selector and every built-in tool.
+Ctrl-C, SIGTERM or the end of stdin end it, with 0 if the audit log is complete.";
+
+/// Arguments of `mock`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES, after_long_help = long_help())]
 pub(crate) struct MockArgs {
     /// How it is reached.
     #[arg(long, value_enum, default_value = "stdio")]
@@ -78,6 +85,10 @@ pub(crate) struct MockArgs {
     /// Mask what goes by this name in arguments and headers, too; may be given more than once.
     #[arg(long, value_name = "NAME", requires = "audit")]
     audit_mask: Vec<String>,
+    /// Offer what a YAML or JSON file declares in place of the built-in tools: tools with canned
+    /// answers, resources, prompts, or a saved `tools/list`.
+    #[arg(long, value_name = "FILE")]
+    tools_from: Option<PathBuf>,
     /// Leave out a group of built-in tools: identity, data, failure or streaming.
     #[arg(long, value_name = "GROUP", value_parser = hinted::<Group>)]
     without: Vec<Group>,
@@ -87,6 +98,8 @@ pub(crate) struct MockArgs {
     /// Over HTTP, send even a lone reply as a stream of events.
     #[arg(long)]
     always_stream: bool,
+    #[command(flatten)]
+    admin: AdminArgs,
     /// Print what it offers and which faults there are, and exit.
     #[arg(long)]
     explain: bool,
@@ -98,15 +111,19 @@ HTTP+SSE or WebSocket. It is strict: arguments are held against the tool's schem
 is refused as the revision says.
 
 Tools:
-  identity   echo, whoami, headers               what reached the server
-  data       fixed_response, sized_response, lorem   known answers of known size
-  failure    error, slow, flaky, ledger          failures on command, and a count of side effects
-  streaming  progress, long_output, chatty       more than one message, or more than one block
+  identity   echo, whoami, headers                  what reached the server
+  data       fixed_response, sized_response, lorem  known answers of known size
+  failure    error, slow, flaky, ledger             failures on command, and a count of side effects
+  streaming  progress, long_output, chatty          more than one message, or more than one block
 
 A fault touches `tools/call` unless a selector says otherwise: the handshake and the lists stay well.
 A hang ends after ten minutes with an error that says so. The same seed gives the same faults.
 
 ";
+
+fn long_help() -> String {
+    format!("{}\n{EXAMPLES}", reference())
+}
 
 /// Runs `mock`.
 pub(crate) fn run(args: &MockArgs, env: &mut Env) -> Result<Exit, CliError> {
@@ -121,6 +138,9 @@ pub(crate) fn run(args: &MockArgs, env: &mut Env) -> Result<Exit, CliError> {
     }
     for group in &args.without {
         mock = mock.without(*group);
+    }
+    if let Some(path) = &args.tools_from {
+        mock = mock.tools_from(read_tools(path, env)?)?;
     }
     if args.conformance {
         mock = mock.conformance();
@@ -139,16 +159,24 @@ pub(crate) fn run(args: &MockArgs, env: &mut Env) -> Result<Exit, CliError> {
 
 async fn serve(args: &MockArgs, mock: Mock, env: &mut Env) -> Result<Served, CliError> {
     if args.transport == MockTransport::Stdio {
+        let mock = mock.on_stdio();
+        // Our stdout belongs to the protocol.
+        let admin = args.admin.bind(mock.controlled(), env, Env::err).await?;
         return tokio::select! {
-            served = mock.serve_stdio() => Ok(served?),
+            served = mock.serve() => Ok(served?),
+            error = admin.serve() => Err(error),
             () = interrupt::signal() => Ok(Served::Gone),
         };
     }
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     let address = args.listen.unwrap_or(any_port);
     let bound = mock.bind_as(args.transport.into(), address).await?;
+    let admin = args.admin.bind(bound.controlled(), env, Env::out).await?;
     env.out(&format!("{}\n", serde_json::json!({ "url": bound.url() })));
-    Ok(bound.serve_until(interrupt::signal()).await?)
+    tokio::select! {
+        served = bound.serve_until(interrupt::signal()) => Ok(served?),
+        error = admin.serve() => Err(error),
+    }
 }
 
 /// What can be known to be wrong before anything is started.
@@ -163,6 +191,13 @@ fn check(args: &MockArgs) -> Result<(), CliError> {
         fault.check(args.transport.into(), None)?;
     }
     Ok(())
+}
+
+fn read_tools(path: &Path, env: &Env) -> Result<ToolsFile, CliError> {
+    let path = env.path(path);
+    let text = std::fs::read_to_string(&path)
+        .map_err(|source| CliError::Read { path: path.clone(), source })?;
+    Ok(ToolsFile::parse(&text, &path.display().to_string())?)
 }
 
 fn open_audit(args: &MockArgs, env: &Env) -> Result<Audit, CliError> {

@@ -1,5 +1,6 @@
 //! One file per command: its arguments and what it does.
 
+pub(crate) mod audit;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod deadlock_probe;
@@ -33,6 +34,7 @@ pub(crate) fn run(cli: Cli, env: &mut Env) -> Result<Exit, CliError> {
         Command::Report(args) => report::run(&args, env),
         Command::Compare(args) => compare::run(&args, env),
         Command::Runs(args) => runs::run(&args, env),
+        Command::Audit(args) => audit::run(&args, env),
         Command::ListScenarios(args) => list_scenarios::run(&args, env),
         Command::ExampleConfig(args) => example_config::run(&args, env),
         Command::Schema(args) => schema::run(&args, env),

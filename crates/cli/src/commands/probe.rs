@@ -4,9 +4,7 @@ use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use clap::Args;
-use mcp_loadtest::{
-    Finding, Probe, ProbeReport, RunError, Seed, Severity, Stop, ToolProbe, ToolVerdict,
-};
+use mcp_loadtest::{Finding, Probe, ProbeReport, Seed, Severity, Stop, ToolProbe, ToolVerdict};
 use mcp_loadtest_core::{
     config::{Config, check},
     display::visible,
@@ -89,9 +87,9 @@ pub(crate) fn run(args: &ProbeArgs, env: &mut Env) -> Result<Exit, CliError> {
     let line = ProgressLine::new("probing", None, visible);
     let report = block_on(async {
         tokio::select! {
-            report = probe.execute() => report,
-            () = line.follow(Default::default()) => unreachable!("the line follows for ever"),
-            () = interrupt::listen(stop.clone()) => Err(RunError::Interrupted),
+            report = probe.execute() => Ok(report?),
+            () = line.wait() => unreachable!("the line is shown for ever"),
+            () = interrupt::listen(stop.clone()) => Err(CliError::Interrupted),
         }
     })??;
     drop(line);

@@ -13,6 +13,7 @@ use mcp_loadtest_core::{
 use super::explain;
 use crate::{
     baseline,
+    compare_args::CompareLimitArgs,
     env::Env,
     error::CliError,
     load::{Load, ShowArgs},
@@ -45,6 +46,8 @@ pub(crate) struct RunArgs {
     scenario: ScenarioArgs,
     #[command(flatten)]
     thresholds: ThresholdArgs,
+    #[command(flatten)]
+    compare: CompareLimitArgs,
     #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
@@ -102,7 +105,7 @@ pub(crate) struct OutputArgs {
     #[arg(long = "tag", value_name = "NAME")]
     pub(crate) tags: Vec<String>,
     /// Compare with an earlier run and fail when this one is worse: last (the last run of the same
-    /// server and scenario that passed), tag:NAME, or a run directory. Limits are in [compare].
+    /// server and scenario that passed), tag:NAME, or a run directory.
     #[arg(long, value_name = "RUN")]
     pub(crate) baseline: Option<Baseline>,
     /// Send metrics and a sample of spans to this OpenTelemetry collector when the run is over, as
@@ -189,6 +192,7 @@ impl RunArgs {
         }
         config.output.trace = self.output.trace.unwrap_or(config.output.trace);
         config.output.tags.extend(self.output.tags.iter().cloned());
+        self.compare.lay_over(&mut config.compare);
         config.compare.baseline = self.output.baseline.clone().or(config.compare.baseline);
         config.check().map_err(|error| match &source {
             Some((text, name)) => error.in_text(text, name),
@@ -211,6 +215,9 @@ pub(crate) fn run(args: &RunArgs, env: &mut Env) -> Result<Exit, CliError> {
     }
     match loads.as_slice() {
         [only] => {
+            if only.config.compare.baseline.is_none() {
+                args.compare.refuse_unused()?;
+            }
             let (exit, _report) = baseline::execute(only, env)?;
             #[cfg(feature = "otlp")]
             if let Some(endpoint) = &args.output.otlp {

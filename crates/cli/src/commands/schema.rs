@@ -1,11 +1,12 @@
 //! `schema`: the JSON Schemas of what we read and write.
 
 use clap::{Args, ValueEnum};
+use mcp_loadtest::ProbeReport;
 use mcp_loadtest_core::{
     compare, config,
     exit::Exit,
     report::{json, summary},
-    trace,
+    tools_file, trace,
 };
 use serde_json::Value;
 
@@ -25,6 +26,10 @@ pub(crate) enum SchemaName {
     Summary,
     /// comparison.json, and what compare --json prints
     Comparison,
+    /// The file behind mock --tools-from
+    Tools,
+    /// What probe --json prints
+    Probe,
 }
 
 impl SchemaName {
@@ -36,6 +41,8 @@ impl SchemaName {
             Self::Trace => trace::schema::schema(),
             Self::Summary => summary::schema(),
             Self::Comparison => compare::json::schema(),
+            Self::Tools => tools_file::schema(),
+            Self::Probe => ProbeReport::json_schema(),
         }
     }
 }

@@ -151,6 +151,7 @@ fn bad_values_are_refused_before_anything_starts() {
         &["run", "-s", "x", "-s", "y", "--baseline", "last"],
         &["run", "-s", "x", "--tag", "two words"],
         &["run", "-s", "x", "--baseline", "tag:"],
+        &["run", "-s", "x", "--compare-p99", "5%"],
         &["compare", "only-one"],
         &["mock", "--listen", "0.0.0.0:0", "--transport", "http"],
         &["mock", "--fault", "gremlins"],

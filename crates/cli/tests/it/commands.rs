@@ -109,6 +109,8 @@ fn probe_tells_era_revision_and_every_tool() {
         (0, &"modern".into(), &"2026-07-28".into())
     );
     assert_eq!(report["tools"][0]["verdict"], "ok");
+    let schema = serde_json::from_str(&run(&["schema", "probe"]).out).unwrap();
+    assert!(jsonschema::validator_for(&schema).unwrap().is_valid(&report), "{report:#}");
     let ran = run(&["probe", "-s", &mock("mock-normal.py"), "--protocol", "2025-06-18", "--json"]);
     let report: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(report["revision"], "2025-06-18");
@@ -180,6 +182,7 @@ fn every_command_explains_itself() {
         "report",
         "compare",
         "runs",
+        "audit",
         "list-scenarios",
         "example-config",
         "schema",

@@ -71,6 +71,11 @@ fn a_run_is_gated_by_the_last_one_that_passed() {
 
     saved_runs_are_compared(dir, base_dir, slow_dir);
     they_are_listed(dir, &first);
+
+    // Flags win over the usual limits.
+    let generous = ["--compare-p99", "off", "--compare-throughput", "off"];
+    let allowed = slow_run(dir, "0.3", &[&["--baseline", "last"][..], &generous].concat());
+    assert_eq!(allowed.code, 0, "{}", allowed.err);
 }
 
 fn saved_runs_are_compared(dir: &Path, base: &str, slow: &str) {

@@ -79,6 +79,30 @@ fn interrupt(server: &str, flags: &[&str]) {
     assert_eq!(marked(&mark), BTreeMap::new(), "{what} left somebody alive");
 }
 
+/// It used to say that there had been no call yet.
+#[test]
+fn a_second_signal_ends_it_at_once_and_says_what_is_missing() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut child = binary()
+        .args(["run", "-s", &mock("mock-broken.py"), "--tool", "echo", "--duration", "600s"])
+        .args(["--hang-timeout", "500s", "-o"])
+        .arg(dir.path())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    wait_for_calls(dir.path());
+    // Calls that are never answered hold the end back for some seconds. Signals that come together
+    // may be heard as one.
+    while child.try_wait().unwrap().is_none() {
+        let _ = kill_process(Pid::from_child(&child), Signal::INT);
+        std::thread::yield_now();
+    }
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{said}");
+    assert!(said.contains("interrupted again, before there was a report"), "{said}");
+}
+
 /// All that was begun has ended, and all files of a run are there.
 fn accounting_closes(what: &str, parent: &Path) {
     let run = std::fs::read_dir(parent).unwrap().next().unwrap().unwrap().path();

@@ -3,11 +3,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod audit;
 mod bad_input;
+#[path = "../../../mock/tests/it/audit/cluster.rs"]
+mod cluster;
 mod commands;
 mod compare;
 mod harness;
 mod interrupted;
+mod mock;
 #[cfg(feature = "otlp")]
 mod otlp;
 mod process;

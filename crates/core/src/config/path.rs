@@ -13,12 +13,16 @@ pub enum Step {
 
 /// The way to a value from the top of the document. Empty for the document itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct KeyPath(Vec<Step>);
+pub struct KeyPath {
+    steps: Vec<Step>,
+    /// Whether the file has no sections: `tools[0].name` rather than `[tools][0].name`.
+    is_plain: bool,
+}
 
 impl KeyPath {
     /// The steps from the top.
     pub fn steps(&self) -> &[Step] {
-        &self.0
+        &self.steps
     }
 
     /// One step further, into a table.
@@ -34,18 +38,25 @@ impl KeyPath {
     }
 
     fn then(&self, step: Step) -> Self {
-        Self(self.0.iter().cloned().chain([step]).collect())
+        let steps = self.steps.iter().cloned().chain([step]).collect();
+        Self { steps, is_plain: self.is_plain }
+    }
+
+    /// The same in a file that has no sections.
+    #[must_use]
+    pub fn plain(self) -> Self {
+        Self { is_plain: true, ..self }
     }
 
     /// The path without its array positions: `scenario.tool_call.weight`.
     pub(super) fn dotted(&self) -> String {
-        let keys: Vec<&str> = self.0.iter().filter_map(Step::name).collect();
+        let keys: Vec<&str> = self.steps.iter().filter_map(Step::name).collect();
         keys.join(".")
     }
 
     /// The name of the last table key.
     pub fn last_key(&self) -> Option<&str> {
-        self.0.iter().rev().find_map(Step::name)
+        self.steps.iter().rev().find_map(Step::name)
     }
 }
 
@@ -87,17 +98,18 @@ impl From<&serde_path_to_error::Path> for KeyPath {
             Segment::Map { key } => Some(Step::Key(key.clone())),
             Segment::Enum { .. } | Segment::Unknown => None,
         });
-        Self(steps.collect())
+        Self { steps: steps.collect(), is_plain: false }
     }
 }
 
 /// The section in brackets, as it stands in the file, then the rest.
 impl fmt::Display for KeyPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (depth, step) in self.0.iter().enumerate() {
+        for (depth, step) in self.steps.iter().enumerate() {
             match step {
+                Step::Key(name) if depth == 0 && self.is_plain => f.write_str(name)?,
                 Step::Key(name) if depth == 0 => write!(f, "[{name}]")?,
-                Step::Key(name) if depth == 1 => write!(f, " {name}")?,
+                Step::Key(name) if depth == 1 && !self.is_plain => write!(f, " {name}")?,
                 Step::Key(name) => write!(f, ".{name}")?,
                 Step::Index(index) => write!(f, "[{index}]")?,
             }
@@ -117,6 +129,7 @@ mod tests {
         assert_eq!(path.dotted(), "scenario.tool_call.weight");
         assert_eq!(path.last_key(), Some("weight"));
         assert_eq!(path, KeyPath::from("scenario").key("tool_call").index(1).key("weight"));
+        assert_eq!(path.plain().to_string(), "scenario.tool_call[1].weight");
         assert_eq!(KeyPath::from("server").to_string(), "[server]");
         assert_eq!(KeyPath::default().to_string(), "");
     }

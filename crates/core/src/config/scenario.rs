@@ -232,6 +232,20 @@ pub struct ToolCallConfig {
     pub generate: Option<bool>,
 }
 
+/// The keys for arguments, which two tables have among others: `serde` refuses unknown keys only in
+/// tables without flattened ones.
+macro_rules! call_arguments {
+    ($table:expr) => {
+        CallArguments {
+            args: $table.args.clone(),
+            args_list: $table.args_list.clone(),
+            args_file: $table.args_file.clone(),
+            args_order: $table.args_order,
+            generate: $table.generate,
+        }
+    };
+}
+
 /// Keys that every scenario has.
 const COMMON: &[&str] = &[
     "type",
@@ -265,13 +279,7 @@ impl ScenarioConfig {
     }
 
     fn tool_calls(&self) -> Result<Vec<ToolCall>, ConfigError> {
-        let arguments = CallArguments {
-            args: self.args.clone(),
-            args_list: self.args_list.clone(),
-            args_file: self.args_file.clone(),
-            args_order: self.args_order,
-            generate: self.generate,
-        };
+        let arguments = call_arguments!(self);
         let Some(tool) = &self.tool else {
             if let Some(key) = arguments.first_key() {
                 let error = ConfigError::new(format!("scenario.{key}"), "are for no tool");
@@ -352,13 +360,7 @@ fn unused(key: &str, name: ScenarioName) -> ConfigError {
 
 impl ToolCallConfig {
     fn to_call(&self, at: &KeyPath) -> Result<ToolCall, ConfigError> {
-        let arguments = CallArguments {
-            args: self.args.clone(),
-            args_list: self.args_list.clone(),
-            args_file: self.args_file.clone(),
-            args_order: self.args_order,
-            generate: self.generate,
-        };
+        let arguments = call_arguments!(self);
         let call = ToolCall::new(&self.name).weight(self.weight.unwrap_or(1.0));
         Ok(with_recipe(call, arguments.recipe(at)?))
     }

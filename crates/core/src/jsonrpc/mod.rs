@@ -5,9 +5,13 @@
 //! that was prepared once. [`scan`] is the validating scanner under both: the load path reads every
 //! reply with it, so it finds the few members that matter without building a tree.
 
+mod message;
 pub mod read;
 pub mod scan;
+mod string;
 pub mod write;
 
-pub use read::{Body, Defect, Id, Message, Reading, ResultKind, read};
+pub use message::{Body, Defect, Id, Message, Reading, ResultKind};
+pub use read::read;
+pub(crate) use string::plain_length;
 pub use write::Template;

@@ -160,6 +160,13 @@ impl Course {
         None
     }
 
+    /// Until when the level stays as it is at this moment: not at all while it rises or falls.
+    pub fn steady_until(&self, elapsed: Duration) -> Duration {
+        let mut stages = self.begun().map(|(begin, stage)| (begin + stage.length, stage));
+        let found = stages.find(|(end, _)| elapsed < *end);
+        found.filter(|(_, stage)| stage.from == stage.to).map_or(elapsed, |(end, _)| end)
+    }
+
     /// The stages, each with its beginning.
     fn begun(&self) -> impl Iterator<Item = (Duration, &Stage)> {
         let mut begin = Duration::ZERO;
@@ -213,6 +220,16 @@ mod tests {
                 prop_assert!(rest.into_iter().all(|moment| course.level(moment) < level + 1e-3));
             }
         }
+    }
+
+    #[test]
+    fn a_level_is_steady_to_the_end_of_its_stage_unless_it_moves() {
+        let second = Duration::from_secs(1);
+        let ramp = Stage { length: second, from: 5.0, to: 9.0 };
+        let course = Course::new(vec![Stage::step(5.0, second), ramp, Stage::step(9.0, second)]);
+        let asked = [0, 500, 1_000, 1_500, 2_000, 3_000].map(Duration::from_millis);
+        let until = asked.map(|elapsed| course.steady_until(elapsed).as_millis());
+        assert_eq!(until, [1_000, 1_000, 1_000, 1_500, 3_000, 3_000]);
     }
 
     #[test]

@@ -29,6 +29,7 @@ use crate::{
     histogram,
     outcome::ErrorCategory,
     trace::Untraced,
+    units::nanos,
 };
 
 pub use counts::Counts;
@@ -235,7 +236,7 @@ impl Tally {
         let mut over = [0; N];
         for response in tools.map(|tool| tool.times.response()) {
             for (count, limit) in over.iter_mut().zip(limits) {
-                let limit = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
+                let limit = nanos(limit);
                 if limit < response.max() {
                     *count += response.count_between(limit.saturating_add(1), u64::MAX);
                 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::RESULT_LIMIT;
 use crate::{
     event::{Call, Event, Phase, ProcessSample},
-    jsonrpc::scan::plain_length,
+    jsonrpc::plain_length,
 };
 
 /// Appends one line, with its end.

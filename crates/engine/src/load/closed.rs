@@ -3,7 +3,6 @@
 use std::{cell::RefCell, rc::Rc, time::Duration};
 
 use mcp_loadtest_core::{
-    outcome::{ErrorCategory, Outcome},
     pace::{Cap, Rate},
     seed::Dice,
 };
@@ -12,7 +11,7 @@ use tokio::task::JoinSet;
 use super::{
     act::Part,
     lane::Lane,
-    turn::{Turn, take},
+    turn::{Begun, Turn, begin},
 };
 
 /// A caller that was cut off waits before its next call, each time twice as long, from the first of
@@ -45,65 +44,80 @@ pub(super) fn start(lane: &Rc<Lane>, part: Part, begin: Duration, callers: &mut 
 }
 
 async fn call_again_and_again(shared: Rc<Callers>, rank: u32) {
-    let context = shared.lane.context();
-    let mut elapsed = context.now().saturating_sub(shared.begin);
+    let (context, part) = (shared.lane.context(), &shared.part);
+    let mut elapsed = shared.elapsed();
     let mut pause = Duration::ZERO;
-    loop {
-        let Some(wanted) = shared.part.arrival.when_wanted(rank, elapsed) else { return };
-        if context.is_over() {
-            return;
+    // The step, and until when neither it nor the number of callers changes.
+    let (mut segment, mut steady_until) = (part.segment, Duration::ZERO);
+    while !context.is_over() {
+        if elapsed >= steady_until {
+            let Some(wanted) = part.arrival.when_wanted(rank, elapsed) else { return };
+            if wanted > elapsed {
+                context.pause(wanted - elapsed).await;
+                elapsed = shared.elapsed();
+                continue;
+            }
+            segment = part.segment + part.arrival.segment(elapsed);
+            steady_until = part.arrival.course().steady_until(elapsed);
         }
-        if wanted > elapsed {
-            context.pause(wanted - elapsed).await;
-            elapsed = context.now().saturating_sub(shared.begin);
-            continue;
-        }
-        if let Some(cap) = &shared.cap {
-            let start = cap.borrow_mut().take(elapsed);
-            if start > elapsed {
-                if start >= shared.part.arrival.length() {
-                    return;
-                }
-                context.pause(start - elapsed).await;
-                if context.is_over() {
-                    return;
-                }
+        if let Some(start) = shared.next_start(elapsed) {
+            if start >= part.arrival.length() {
+                return;
+            }
+            context.pause(start - elapsed).await;
+            if context.is_over() {
+                return;
             }
         }
-        let turn = Turn {
-            intended: None,
-            segment: shared.part.segment + shared.part.arrival.segment(elapsed),
-            sequences: shared.part.sequences.clone(),
+        let turn = Turn { intended: None, segment, sequences: part.sequences.clone() };
+        let ended = match begin(&shared.lane, turn) {
+            Begun::Call(mut call) => shared.lane.ended(&call.ended().await),
+            Begun::Longer(turn) => match turn.await {
+                Some(ended) => ended,
+                None => return,
+            },
         };
-        let Some(ended) = take(&shared.lane, turn).await else { return };
         elapsed = ended.at.saturating_sub(shared.begin);
         if ended.cut_off(&shared.lane) {
-            let left = shared.part.arrival.length().saturating_sub(elapsed);
+            let left = part.arrival.length().saturating_sub(elapsed);
             pause = (pause * 2).clamp(PAUSES.0, PAUSES.1);
             context.pause(pause.min(left)).await;
-            elapsed = context.now().saturating_sub(shared.begin);
+            elapsed = shared.elapsed();
         } else {
             pause = Duration::ZERO;
         }
-        if !shared.part.think_time.is_none() {
-            let think = shared.part.think_time.draw(&mut shared.dice.borrow_mut());
+        if !part.think_time.is_none() {
+            let think = part.think_time.draw(&mut shared.dice.borrow_mut());
             context.pause(think).await;
-            elapsed = context.now().saturating_sub(shared.begin);
+            elapsed = shared.elapsed();
         }
     }
 }
 
-/// How a turn ended.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct TurnEnd {
-    pub(super) outcome: Outcome,
-    pub(super) at: Duration,
+impl Callers {
+    fn elapsed(&self) -> Duration {
+        self.lane.context().now().saturating_sub(self.begin)
+    }
+
+    /// When the next call may start, if there is a limit on the rate and it is not now.
+    fn next_start(&self, elapsed: Duration) -> Option<Duration> {
+        let start = self.cap.as_ref()?.borrow_mut().take(elapsed);
+        (start > elapsed).then_some(start)
+    }
 }
 
-impl TurnEnd {
-    /// Whether the connection failed although its session lives. A broken session is replaced, and
-    /// that takes its time by itself.
-    fn cut_off(&self, lane: &Lane) -> bool {
-        self.outcome == Outcome::Failed(ErrorCategory::Disconnected) && !lane.is_broken()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn size_of_future<F: Future>(_: fn(Rc<Callers>, u32) -> F) -> usize {
+        size_of::<F>()
+    }
+
+    /// There may be ten thousand of them, so what each takes is held down.
+    #[test]
+    fn a_caller_is_small() {
+        let size = size_of_future(call_again_and_again);
+        assert!(size <= 640, "{size}");
     }
 }

@@ -34,7 +34,8 @@ type Seen = Result<Vec<Segment>, RunError>;
 /// The lanes of this thread, and the other threads.
 pub(crate) struct Crew {
     context: Rc<Context>,
-    own: Vec<Session>,
+    /// Sessions that were opened here and are in use on other threads alone.
+    lent: Vec<Session>,
     lanes: Vec<Rc<Lane>>,
     mates: Vec<Mate>,
     reports: mpsc::UnboundedReceiver<Seen>,
@@ -107,7 +108,9 @@ impl Crew {
         });
         let mates = mates.collect::<Result<Vec<_>, RunError>>()?;
         let lanes = lanes(&context, &plan, &shares, &own);
-        let mut crew = Self { context, own, lanes, mates, reports };
+        // What a lane has, the lane closes: it may have replaced it by then.
+        own.retain(|session| !lanes.iter().any(|lane| lane.index() == session.index()));
+        let mut crew = Self { context, lent: own, lanes, mates, reports };
         // Each thread reports once when its sessions are open.
         crew.hear_all().await?;
         crew.context.begin_sampling();
@@ -153,7 +156,7 @@ impl Crew {
         });
         let tallies = joined.await.map_err(|error| RunError::Internal(error.to_string()))?;
         self.context.end_sampling();
-        for session in self.own {
+        for session in self.lent {
             self.context.close(session).await;
         }
         for lane in &self.lanes {

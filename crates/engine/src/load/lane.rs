@@ -8,10 +8,11 @@ use std::{
     time::Duration,
 };
 
-use mcp_loadtest_core::{event::note, pace::ThinkTime, seed::Dice};
-use mcp_loadtest_wire::session::{How, Session};
+use mcp_loadtest_core::{event::note, outcome::Outcome, pace::ThinkTime, seed::Dice};
+use mcp_loadtest_wire::session::{Ending, How, InFlight, Session};
 use tokio::sync::Mutex;
 
+use super::turn::TurnEnd;
 use crate::{
     context::Context,
     plan::{CHOICE, Count, Plan, PlannedSequence, Prepares},
@@ -21,9 +22,9 @@ use crate::{
 const MOST_FRUITLESS_STARTS: u32 = 3;
 
 /// An open session with its prepared calls.
-pub(crate) struct Opened {
-    pub(crate) session: Session,
-    pub(crate) calls: Prepares,
+struct Opened {
+    session: Session,
+    calls: Prepares,
 }
 
 /// A session's place in the run.
@@ -35,7 +36,7 @@ pub(crate) struct Lane {
     place: (u32, u32),
     how: How,
     count: Rc<Count>,
-    opened: RefCell<Option<Rc<Opened>>>,
+    opened: RefCell<Option<Opened>>,
     reopening: Mutex<()>,
     fruitless: Cell<u32>,
     hopeless: Cell<bool>,
@@ -60,7 +61,7 @@ impl Lane {
             index,
             place,
             count,
-            opened: RefCell::new(Some(Rc::new(Opened { session, calls }))),
+            opened: RefCell::new(Some(Opened { session, calls })),
             reopening: Mutex::new(()),
             fruitless: Cell::new(0),
             hopeless: Cell::new(false),
@@ -70,6 +71,11 @@ impl Lane {
 
     pub(super) fn context(&self) -> &Rc<Context> {
         &self.context
+    }
+
+    /// Which session of the run it has.
+    pub(super) fn index(&self) -> u32 {
+        self.index
     }
 
     /// Which lane this is, and of how many.
@@ -102,42 +108,45 @@ impl Lane {
         pause.draw(&mut self.dice.borrow_mut())
     }
 
-    pub(super) fn saw_success(&self) {
-        self.fruitless.set(0);
-    }
-
     /// Whether the session is gone and not yet replaced.
     pub(super) fn is_broken(&self) -> bool {
-        self.opened.borrow().as_ref().is_none_or(|opened| opened.session.broken().is_some())
+        self.opened.borrow().as_ref().is_none_or(|opened| opened.session.is_broken())
     }
 
-    /// The open session; a dead one is replaced first. `None`: there is no use in going on.
-    pub(super) async fn opened(&self) -> Option<Rc<Opened>> {
-        if let Some(opened) =
-            self.opened.borrow().as_ref().filter(|opened| !opened.session.is_broken())
-        {
-            return Some(opened.clone());
+    /// Begins a call by its place in the plan, if there is a session that lives.
+    #[inline]
+    pub(super) fn send(&self, call: usize, how: How) -> Option<InFlight> {
+        let opened = self.opened.borrow();
+        let opened = opened.as_ref().filter(|opened| !opened.session.is_broken())?;
+        Some(opened.session.send(&opened.calls.get(call), how))
+    }
+
+    /// A call has ended.
+    #[inline]
+    pub(super) fn ended(&self, ending: &Ending) -> TurnEnd {
+        let (outcome, at) = ending.outcome();
+        if outcome == Outcome::Ok {
+            self.fruitless.set(0);
         }
-        // Rare, and its state is large: boxed so that a caller stays small.
-        Box::pin(self.replaced()).await
+        TurnEnd { outcome, at }
     }
 
-    async fn replaced(&self) -> Option<Rc<Opened>> {
+    /// Replaces a session that is dead. `None`: there is no use in going on.
+    pub(super) async fn revive(&self) -> Option<()> {
+        if !self.is_broken() {
+            return Some(());
+        }
         let _one_at_a_time = self.reopening.lock().await;
-        let current = self.opened.borrow().clone();
-        match current {
-            Some(opened) if !opened.session.is_broken() => Some(opened),
-            Some(_) => self.reopen().await,
-            None => None,
+        match self.is_broken() {
+            false => Some(()),
+            true => self.reopen().await,
         }
     }
 
-    async fn reopen(&self) -> Option<Rc<Opened>> {
-        let dead = self.opened.borrow_mut().take();
-        // Other callers may still hold it; what it left behind is theirs no less.
-        if let Some(dead) = dead {
-            self.context.close(dead.session.clone()).await;
-        }
+    async fn reopen(&self) -> Option<()> {
+        // Once it was given up it stays so.
+        let dead = self.opened.borrow_mut().take()?;
+        self.context.close(dead.session).await;
         if self.fruitless.get() >= MOST_FRUITLESS_STARTS {
             return self.give_up("the server ends again and again before it answers a call".into());
         }
@@ -145,15 +154,14 @@ impl Lane {
         match self.context.open(self.index).await {
             Ok((session, _)) => {
                 let calls = self.plan.prepare(&session, &self.count);
-                let opened = Rc::new(Opened { session, calls });
-                *self.opened.borrow_mut() = Some(opened.clone());
-                Some(opened)
+                *self.opened.borrow_mut() = Some(Opened { session, calls });
+                Some(())
             }
             Err(error) => self.give_up(format!("the server could not be started again: {error}")),
         }
     }
 
-    fn give_up(&self, why: String) -> Option<Rc<Opened>> {
+    fn give_up(&self, why: String) -> Option<()> {
         self.hopeless.set(true);
         self.context.note(note::ABORTED, why);
         None
@@ -168,7 +176,7 @@ impl Lane {
     pub(crate) async fn close(&self) {
         let opened = self.opened.borrow_mut().take();
         if let Some(opened) = opened {
-            self.context.close(opened.session.clone()).await;
+            self.context.close(opened.session).await;
         }
     }
 }

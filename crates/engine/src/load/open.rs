@@ -12,7 +12,7 @@ use tokio::{select, task::JoinSet};
 use super::{
     act::Part,
     lane::Lane,
-    turn::{Turn, take},
+    turn::{Begun, Turn, begin},
 };
 
 /// Wakes are at least this far apart: what falls due in between starts together. It costs a tenth of
@@ -114,7 +114,10 @@ impl Schedule {
         in_flight.set(in_flight.get() + 1);
         self.calls.spawn_local(async move {
             let landed = Landing(in_flight);
-            take(&lane, Turn { intended: Some(intended), segment, sequences }).await;
+            let _ended = match begin(&lane, Turn { intended: Some(intended), segment, sequences }) {
+                Begun::Call(mut call) => Some(lane.ended(&call.ended().await)),
+                Begun::Longer(turn) => turn.await,
+            };
             drop(landed);
         });
     }

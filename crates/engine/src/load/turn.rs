@@ -1,11 +1,15 @@
 //! What happens when it is a caller's turn: one call, or a sequence of calls with pauses.
 
-use std::{ops::Range, rc::Rc, time::Duration};
+use std::{ops::Range, pin::Pin, rc::Rc, time::Duration};
 
-use mcp_loadtest_core::{event::note, outcome::Outcome, scenario::ErrorBehavior};
-use mcp_loadtest_wire::session::How;
+use mcp_loadtest_core::{
+    event::note,
+    outcome::{ErrorCategory, Outcome},
+    scenario::ErrorBehavior,
+};
+use mcp_loadtest_wire::session::{How, InFlight};
 
-use super::{closed::TurnEnd, lane::Lane};
+use super::lane::Lane;
 use crate::plan::PlannedSequence;
 
 /// A turn to take.
@@ -18,21 +22,46 @@ pub(super) struct Turn {
     pub(super) sequences: Range<usize>,
 }
 
-/// Takes a turn. Nothing comes back when there is no use in going on.
-pub(super) async fn take(lane: &Rc<Lane>, turn: Turn) -> Option<TurnEnd> {
-    let sequence = lane.choose(turn.sequences.clone());
+/// How a turn ended.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TurnEnd {
+    pub(super) outcome: Outcome,
+    pub(super) at: Duration,
+}
+
+impl TurnEnd {
+    /// Whether the connection failed although its session lives. A broken session is replaced, and
+    /// that takes its time by itself.
+    pub(super) fn cut_off(&self, lane: &Lane) -> bool {
+        self.outcome == Outcome::Failed(ErrorCategory::Disconnected) && !lane.is_broken()
+    }
+}
+
+/// A turn that has begun. Nothing comes of one after which there is no use in going on.
+pub(super) enum Begun {
+    /// A single call on a session that lives, which is nearly every turn: it is on its way.
+    Call(InFlight),
+    /// Anything else. Its state is large: boxed so that a caller of single calls stays small.
+    Longer(Pin<Box<dyn Future<Output = Option<TurnEnd>>>>),
+}
+
+/// Begins a turn.
+#[inline]
+pub(super) fn begin(lane: &Rc<Lane>, turn: Turn) -> Begun {
+    let sequence = lane.choose(turn.sequences);
     let how = How { intended: turn.intended, segment: turn.segment, ..lane.how() };
     let PlannedSequence { steps, error_behavior, .. } = lane.sequence(sequence);
     // After the only step nothing is left to go on with or to leave out.
     let plain = matches!(error_behavior, ErrorBehavior::Continue | ErrorBehavior::Abort);
-    if let ([only], true) = (&steps[..], plain) {
-        return call(lane, *only, how).await;
+    if let ([only], true) = (&steps[..], plain)
+        && let Some(call) = lane.send(*only, how)
+    {
+        return Begun::Call(call);
     }
-    // Rare, and its state is large: boxed so that a caller of single calls stays small.
-    Box::pin(take_sequence(lane, sequence, how)).await
+    Begun::Longer(Box::pin(take_sequence(lane.clone(), sequence, how)))
 }
 
-async fn take_sequence(lane: &Rc<Lane>, index: usize, mut how: How) -> Option<TurnEnd> {
+async fn take_sequence(lane: Rc<Lane>, index: usize, mut how: How) -> Option<TurnEnd> {
     let PlannedSequence { steps, think_time, error_behavior, .. } = lane.sequence(index);
     let mut last = None;
     for (place, step) in steps.iter().enumerate() {
@@ -44,9 +73,9 @@ async fn take_sequence(lane: &Rc<Lane>, index: usize, mut how: How) -> Option<Tu
             // Only the first step is on a schedule; the others follow when their turn comes.
             how.intended = None;
         }
-        let mut ended = call(lane, *step, how).await?;
+        let mut ended = call(&lane, *step, how).await?;
         if ended.outcome != Outcome::Ok && *error_behavior == ErrorBehavior::Retry {
-            ended = call(lane, *step, How { intended: None, ..how }).await?;
+            ended = call(&lane, *step, How { intended: None, ..how }).await?;
         }
         last = Some(ended);
         if ended.outcome == Outcome::Ok {
@@ -64,14 +93,12 @@ async fn take_sequence(lane: &Rc<Lane>, index: usize, mut how: How) -> Option<Tu
     last
 }
 
-async fn call(lane: &Rc<Lane>, step: usize, how: How) -> Option<TurnEnd> {
-    let opened = lane.opened().await?;
-    let (outcome, at) = {
-        let reply = opened.session.call(&opened.calls.get(step), how).await;
-        (reply.outcome, reply.ended)
-    };
-    if outcome == Outcome::Ok {
-        lane.saw_success();
+async fn call(lane: &Lane, step: usize, how: How) -> Option<TurnEnd> {
+    loop {
+        lane.revive().await?;
+        // A new session may be gone again at once; that is not tried for ever.
+        if let Some(mut call) = lane.send(step, how) {
+            return Some(lane.ended(&call.ended().await));
+        }
     }
-    Some(TurnEnd { outcome, at })
 }

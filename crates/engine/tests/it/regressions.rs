@@ -197,3 +197,44 @@ async fn a_server_that_went_away_is_not_hammered() {
     assert!((8..1_000).contains(&lost), "{errors:?}");
     assert!(report.finding("disconnected").is_some(), "{:#?}", report.findings);
 }
+
+/// A load closed its sessions twice, and what each had counted was noted twice.
+#[tokio::test]
+async fn what_a_session_counted_is_told_once() {
+    let server = inline_mock(
+        "
+from _common import echo, serve, write_frame
+def announced(request):
+    write_frame({'jsonrpc': '2.0', 'method': 'notifications/message', 'params': {}})
+    return echo(request)
+serve(announced)
+",
+    );
+    let dir = TempDir::new().unwrap();
+    let load =
+        Scenario::sustained().concurrent(1).duration(Duration::from_millis(300)).tool("echo");
+    let report = Run::new(server, load).with_output_dir(dir.path()).execute().await.unwrap();
+    let trace = std::fs::read_to_string(report.run_dir.unwrap().join("trace.jsonl")).unwrap();
+    let told: Vec<_> = trace.lines().filter(|line| line.contains(" in session 0")).collect();
+    assert_eq!(told.len(), 1, "{told:#?}");
+}
+
+/// Answers piled up without a bound when a server asked for ever and read nothing.
+#[tokio::test]
+async fn a_server_that_asks_for_ever_and_reads_nothing_is_given_up() {
+    let server = inline_mock(
+        "
+import itertools
+from _common import serve, write_frame
+def flood(request):
+    for number in itertools.count(1):
+        write_frame({'jsonrpc': '2.0', 'id': number, 'method': 'ping'})
+serve(flood)
+",
+    );
+    let patience = Thresholds { hang_timeout: Duration::from_secs(100), ..Default::default() };
+    let load = Scenario::sustained().concurrent(1).duration(Duration::from_secs(1)).tool("echo");
+    let report = Run::new(server, load).with_thresholds(patience).execute().await.unwrap();
+    let found = report.finding("disconnected").expect("it is told");
+    assert!(found.evidence.iter().any(|told| told.contains("answers unread")), "{found:#?}");
+}

@@ -50,7 +50,7 @@ impl Filter {
         let is = |wanted: &Option<String>, found: Option<&str>| {
             wanted.as_deref().is_none_or(|wanted| found == Some(wanted))
         };
-        let has = |text: &Option<String>, q: &str| text.as_deref().is_some_and(|it| it.contains(q));
+        let has = |text: &Option<String>, q: &str| text.as_deref().unwrap_or_default().contains(q);
         self.from.is_none_or(|from| row.ts >= from)
             && self.to.is_none_or(|to| row.ts < to)
             && is(&self.tool, row.tool.as_deref())

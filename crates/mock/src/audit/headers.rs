@@ -8,7 +8,15 @@ use serde::{
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Headers(String);
 
+/// What the lines of most requests take.
+const ROOM: usize = 384;
+
 impl Headers {
+    /// None yet, with room for some.
+    pub(super) fn with_room() -> Self {
+        Self(String::with_capacity(ROOM))
+    }
+
     /// Appends a line. Line ends inside a value, which no honest HTTP has, become spaces.
     pub fn push(&mut self, name: &str, value: &str) {
         let start = self.0.len();

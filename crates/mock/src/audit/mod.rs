@@ -11,6 +11,7 @@
 //! | `queue`     | between those who record and the one who writes                    |
 //! | `writer`    | the thread that writes                                             |
 //! | `filter`    | which rows are wanted                                              |
+//! | `stats`     | the sums of a log                                                  |
 //! | `spec`      | a store as people write it                                         |
 //! | `store`     | where rows are kept, a file each                                   |
 
@@ -22,6 +23,7 @@ mod queue;
 mod redaction;
 mod row;
 mod spec;
+mod stats;
 mod store;
 mod time;
 mod writer;
@@ -32,5 +34,6 @@ pub use headers::Headers;
 pub use redaction::{ARGUMENT_LIMIT, MASK, Redaction};
 pub use row::{EVENT_LIMIT, Kind, Row, SentEvent, UnknownKind, Word};
 pub use spec::{StoreSpec, StoreSpecError};
+pub use stats::{NameSummary, Stats, Summary};
 pub use store::{Place, STORES, Source, Store, StoreError, Visit};
 pub use time::{Timestamp, TimestampError};

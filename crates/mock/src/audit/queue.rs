@@ -46,7 +46,7 @@ struct State {
     is_idle: bool,
     /// How many threads wait for the list to be taken or rows to be written.
     waiting: usize,
-    /// Somebody wants to read what was recorded: the writer should not linger.
+    /// Somebody wants to read what was recorded: the writer should not linger this time.
     is_hurried: bool,
     end: End,
 }
@@ -98,8 +98,15 @@ impl Queue {
     }
 
     fn push_to(&self, state: &mut State, row: &mut Option<Row>) -> Result<(), Rejected> {
+        if state.is_full() && matches!(state.end, End::Open) {
+            return Err(Rejected::Full);
+        }
+        self.force_to(state, row)
+    }
+
+    /// Takes the row, room or not.
+    fn force_to(&self, state: &mut State, row: &mut Option<Row>) -> Result<(), Rejected> {
         match &state.end {
-            End::Open if state.is_full() => return Err(Rejected::Full),
             End::Open => {}
             End::Closed => return Err(Rejected::Closed),
             End::Failed(error) => {
@@ -130,11 +137,12 @@ impl Queue {
         }
     }
 
-    /// The same, but a task waits for room.
+    /// The same, but a task waits for room. If it is dropped meanwhile, as a handler is whose client
+    /// hangs up, the row is taken all the same: so many more than the limit are no harm.
     pub(super) async fn push_awaiting(&self, row: Row) -> Result<(), Rejected> {
-        let mut row = Some(row);
+        let mut held = Held { queue: self, row: Some(row) };
         loop {
-            match self.push(&mut row) {
+            match self.push(&mut held.row) {
                 Err(Rejected::Full) => {}
                 other => return other,
             }
@@ -184,6 +192,7 @@ impl Queue {
         }
         mem::swap(&mut state.rows, batch);
         state.weight = 0;
+        state.is_hurried = false;
         self.tell_of_move(&state);
         true
     }
@@ -192,9 +201,6 @@ impl Queue {
     pub(super) fn wrote(&self, rows: usize) {
         let mut state = self.lock();
         state.written += rows as u64;
-        if state.written == state.emitted {
-            state.is_hurried = false;
-        }
         self.tell_of_move(&state);
     }
 
@@ -239,5 +245,20 @@ impl Queue {
             End::Open | End::Closed => None,
         };
         Sums { emitted: state.emitted, written: state.written, failure }
+    }
+}
+
+/// A row that a task holds while it waits.
+struct Held<'a> {
+    queue: &'a Queue,
+    row: Option<Row>,
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        if self.row.is_some() {
+            // Nobody is left to be told; the queue counts the row either way.
+            let _ = self.queue.force_to(&mut self.queue.lock(), &mut self.row);
+        }
     }
 }

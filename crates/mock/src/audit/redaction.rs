@@ -42,13 +42,14 @@ const SECRET: &[&str] = &[
 pub struct Redaction {
     /// In small letters.
     keys: Vec<String>,
+    begins: Beginnings,
     limit: usize,
 }
 
 impl Default for Redaction {
     fn default() -> Self {
-        let keys = SECRET.iter().map(|key| (*key).to_owned()).collect();
-        Self { keys, limit: ARGUMENT_LIMIT }
+        let none = Self { keys: Vec::new(), begins: Beginnings::default(), limit: ARGUMENT_LIMIT };
+        SECRET.iter().fold(none, |redaction, key| redaction.key(key))
     }
 }
 
@@ -57,6 +58,7 @@ impl Redaction {
     #[must_use]
     pub fn key(mut self, key: &str) -> Self {
         if !key.is_empty() {
+            self.begins.add(key.as_bytes());
             self.keys.push(key.to_ascii_lowercase());
         }
         self
@@ -72,12 +74,17 @@ impl Redaction {
     /// Whether what goes by this name is a secret.
     pub fn is_secret(&self, name: &str) -> bool {
         let name = name.as_bytes();
-        self.keys.iter().any(|key| contains(name, key.as_bytes()))
+        (0..name.len()).map(|at| &name[at..]).filter(|rest| self.begins.may_be(rest)).any(|rest| {
+            let begins_with = |key: &String| {
+                rest.get(..key.len()).is_some_and(|part| part.eq_ignore_ascii_case(key.as_bytes()))
+            };
+            self.keys.iter().any(begins_with)
+        })
     }
 
     /// Header lines, those of secrets masked.
     pub fn headers<'a>(&self, lines: impl IntoIterator<Item = (&'a str, &'a str)>) -> Headers {
-        let mut headers = Headers::default();
+        let mut headers = Headers::with_room();
         for (name, value) in lines {
             headers.push(name, if self.is_secret(name) { MASK } else { value });
         }
@@ -117,9 +124,22 @@ impl Redaction {
     }
 }
 
-/// Whether `text` has `key`, which is in small letters, somewhere in it.
-fn contains(text: &[u8], key: &[u8]) -> bool {
-    text.len() >= key.len() && text.windows(key.len()).any(|part| part.eq_ignore_ascii_case(key))
+/// The pairs of letters that keys begin with, large or small. Nearly all of a name is passed over by
+/// them; without, this would be the dearest part of a row.
+#[derive(Debug, Clone, Default)]
+struct Beginnings([u32; 32]);
+
+impl Beginnings {
+    fn add(&mut self, key: &[u8]) {
+        let row = &mut self.0[usize::from(key[0] & 31)];
+        *row |= key.get(1).map_or(u32::MAX, |second| 1 << (second & 31));
+    }
+
+    fn may_be(&self, text: &[u8]) -> bool {
+        // Five bits of a letter are the same, large or small. A lone last letter is looked at.
+        let row = self.0[usize::from(text[0] & 31)];
+        row != 0 && text.get(1).is_none_or(|second| row & (1 << (second & 31)) != 0)
+    }
 }
 
 /// A name that hides behind escapes is still that name.
@@ -202,6 +222,7 @@ mod tests {
                 r#"{"secret":"[redacted]","secret":"[redacted]"}"#,
             ),
             (r#"{"pass\u0077ord":"x"}"#, r#"{"pass\u0077ord":"[redacted]"}"#),
+            (r#"{"T":1,"token":1,"to":1}"#, r#"{"T":1,"token":"[redacted]","to":1}"#),
             (r#"{"q":"password"}"#, r#"{"q":"password"}"#),
             (r#"{"q":"say \"token\": 5"}"#, r#"{"q":"say \"token\": 5"}"#),
         ];

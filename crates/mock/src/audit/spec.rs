@@ -106,6 +106,8 @@ mod tests {
             ("dir/x.db", "sqlite:dir/x.db"),
             ("x.sqlite", "sqlite:x.sqlite"),
             ("x.jsonl", "jsonl:x.jsonl"),
+            ("postgres://ann:pw@host/db", "postgres://ann:***@host/db"),
+            ("postgresql://host/db?user=a&password=b", "postgresql://host/db?user=a&password=***"),
             (StoreSpec::DEFAULT, StoreSpec::DEFAULT),
         ];
         for (text, shown) in cases {

@@ -11,6 +11,7 @@
 
 pub(crate) mod builtin;
 pub(crate) mod conformance;
+mod file;
 pub(crate) mod fill;
 pub(crate) mod prompt;
 pub(crate) mod resource;
@@ -19,6 +20,8 @@ pub(crate) mod tool;
 use std::collections::HashMap;
 
 use mcp_loadtest_core::mcp;
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use self::{
     prompt::Prompt,
@@ -53,9 +56,19 @@ impl Catalog {
     }
 
     /// The tools as `tools/list` tells them, in the order in which they were added.
-    pub(crate) fn listings(&self) -> Vec<&mcp::Tool> {
-        self.tools.iter().map(|tool| &tool.listing).collect()
+    pub(crate) fn listings(&self) -> Vec<Listed<'_>> {
+        let tools = self.tools.iter();
+        tools.map(|tool| Listed { listing: &tool.listing, extra: &tool.extra }).collect()
     }
+}
+
+/// A tool as `tools/list` tells it.
+#[derive(Debug, Serialize)]
+pub(crate) struct Listed<'a> {
+    #[serde(flatten)]
+    listing: &'a mcp::Tool,
+    #[serde(flatten)]
+    extra: &'a Map<String, Value>,
 }
 
 impl Extend<Tool> for Catalog {

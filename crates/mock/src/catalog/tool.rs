@@ -4,13 +4,17 @@ use std::{fmt, pin::Pin};
 
 use jsonschema::Validator;
 use mcp_loadtest_core::mcp;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use crate::{mcp::result::Outcome, server::exchange::Exchange};
+use crate::{
+    mcp::result::Outcome,
+    server::{exchange::Exchange, session::Session},
+};
 
 /// A call that is answered on the spot.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Call<'a> {
+    pub(crate) session: &'a Session,
     pub(crate) arguments: &'a Value,
     /// The arguments as written.
     pub(crate) raw: &'a str,
@@ -45,6 +49,8 @@ impl fmt::Debug for Run {
 pub(crate) struct Tool {
     pub(crate) listing: mcp::Tool,
     pub(crate) run: Run,
+    /// What is listed beside the members that every tool has.
+    pub(crate) extra: Map<String, Value>,
     /// `None` for a schema that takes every object.
     validator: Option<Validator>,
 }
@@ -65,7 +71,7 @@ impl Tool {
                 BadSchema { tool: listing.name.clone(), why: error.to_string() }
             })?),
         };
-        Ok(Self { listing, run, validator })
+        Ok(Self { listing, run, extra: Map::new(), validator })
     }
 
     /// A tool of our own, answered on the spot.
@@ -88,6 +94,12 @@ impl Tool {
         Self::new(listing, Run::Later(run)).expect("our own schemas are good")
     }
 
+    /// Lists more than every tool has.
+    pub(crate) fn with_extra(mut self, extra: Map<String, Value>) -> Self {
+        self.extra = extra;
+        self
+    }
+
     /// What is wrong with the arguments, if anything.
     pub(crate) fn check(&self, arguments: &Value) -> Result<(), String> {
         let Some(validator) = &self.validator else { return Ok(()) };
@@ -105,7 +117,7 @@ impl Tool {
 fn takes_everything(schema: &Value) -> bool {
     let says_nothing = |(key, value): (&String, &Value)| match key.as_str() {
         "type" => value == "object",
-        "properties" => value.as_object().is_some_and(serde_json::Map::is_empty),
+        "properties" => value.as_object().is_some_and(Map::is_empty),
         "additionalProperties" => value == true,
         "$schema" | "title" | "description" => true,
         _ => false,

@@ -4,7 +4,7 @@ use mcp_loadtest_core::mcp::{Era, Revision};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{SERVER_INFO, ServerInfo, capabilities};
+use super::{ServerInfo, capabilities};
 
 /// The result of `initialize`.
 #[derive(Debug, Serialize)]
@@ -17,14 +17,14 @@ pub(crate) struct Initialized {
 
 /// Agrees to the revision that was asked for where it belongs to this era, and names the newest of
 /// the era otherwise.
-pub(crate) fn initialize(asked: Option<&str>) -> Initialized {
+pub(crate) fn initialize(asked: Option<&str>, info: &ServerInfo) -> Initialized {
     let asked = asked.and_then(|text| text.parse::<Revision>().ok());
     Initialized {
         protocol_version: asked
             .filter(|revision| revision.era() == Era::Legacy)
             .unwrap_or(Revision::NEWEST_LEGACY),
         capabilities: capabilities(),
-        server_info: SERVER_INFO,
+        server_info: info.clone(),
     }
 }
 
@@ -34,7 +34,7 @@ mod tests {
 
     #[test]
     fn only_legacy_revisions_are_agreed_to() {
-        let agreed = |asked| initialize(asked).protocol_version;
+        let agreed = |asked| initialize(asked, &ServerInfo::default()).protocol_version;
         assert_eq!(agreed(Some("2024-11-05")), Revision::V2024_11_05);
         assert_eq!(agreed(Some("2025-06-18")), Revision::V2025_06_18);
         for other in [Some("2026-07-28"), Some("1999-01-01"), None] {

@@ -20,14 +20,17 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 /// Who the mock says it is.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub(crate) struct ServerInfo {
-    name: &'static str,
+    pub(crate) name: String,
     version: &'static str,
 }
 
-pub(crate) const SERVER_INFO: ServerInfo =
-    ServerInfo { name: env!("CARGO_PKG_NAME"), version: env!("CARGO_PKG_VERSION") };
+impl Default for ServerInfo {
+    fn default() -> Self {
+        Self { name: env!("CARGO_PKG_NAME").into(), version: env!("CARGO_PKG_VERSION") }
+    }
+}
 
 /// What the mock offers. It may change its lists while it runs, and it takes every wish for logs.
 pub(crate) fn capabilities() -> Value {

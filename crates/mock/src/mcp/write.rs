@@ -4,7 +4,7 @@ use mcp_loadtest_core::mcp::{Era, method};
 use serde::{Serialize, Serializer, ser::SerializeMap as _};
 use serde_json::{Value, json};
 
-use super::{SERVER_INFO, refusal::Refusal};
+use super::{ServerInfo, refusal::Refusal};
 
 /// The id of a reply to something whose id could not be read.
 pub(crate) const NO_ID: &[u8] = b"null";
@@ -17,25 +17,32 @@ struct Complete<'a, T> {
     body: &'a T,
     result_type: &'static str,
     #[serde(rename = "_meta")]
-    meta: Meta,
+    meta: Meta<'a>,
 }
 
-struct Meta;
+struct Meta<'a>(&'a ServerInfo);
 
-impl Serialize for Meta {
+impl Serialize for Meta<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(1))?;
-        map.serialize_entry(method::META_SERVER_INFO, &SERVER_INFO)?;
+        map.serialize_entry(method::META_SERVER_INFO, self.0)?;
         map.end()
     }
 }
 
 /// Appends a result as its era wants it. `id` must be JSON.
-pub(crate) fn result(out: &mut Vec<u8>, id: &[u8], era: Era, body: &impl Serialize) {
+pub(crate) fn result(
+    out: &mut Vec<u8>,
+    id: &[u8],
+    era: Era,
+    info: &ServerInfo,
+    body: &impl Serialize,
+) {
     match era {
         Era::Legacy => frame(out, id, "result", body),
         Era::Modern => {
-            frame(out, id, "result", &Complete { body, result_type: "complete", meta: Meta });
+            let meta = Meta(info);
+            frame(out, id, "result", &Complete { body, result_type: "complete", meta });
         }
     }
 }
@@ -79,11 +86,11 @@ mod tests {
 
     #[test]
     fn only_modern_results_say_that_they_are_complete() {
-        let mut out = Vec::new();
-        result(&mut out, b"\"a\"", Era::Legacy, &json!({"x": 1}));
+        let (mut out, info) = (Vec::new(), ServerInfo::default());
+        result(&mut out, b"\"a\"", Era::Legacy, &info, &json!({"x": 1}));
         assert_eq!(out, br#"{"jsonrpc":"2.0","id":"a","result":{"x":1}}"#);
         out.clear();
-        result(&mut out, b"7", Era::Modern, &json!({"x": 1}));
+        result(&mut out, b"7", Era::Modern, &info, &json!({"x": 1}));
         let reply: Value = serde_json::from_slice(&out).unwrap();
         assert_eq!(reply["result"]["resultType"], "complete");
         assert_eq!(reply["result"]["x"], 1);

@@ -20,6 +20,7 @@ use super::{
 };
 use crate::{
     audit::Row,
+    desk::Ended,
     mcp::{refusal::Refusal, request::Request},
 };
 
@@ -71,6 +72,7 @@ impl Server {
                 }
             }
         };
+        self.desk.count(Ended { error: !told.is_success(), ..Ended::default() });
         let finish =
             Finish { told: &told, bytes_out: out.len() - before, ..Finish::at(begun.elapsed()) };
         Begun::Done(Done { row: draft.map(|draft| draft.finish(finish)), told })
@@ -97,7 +99,7 @@ impl Server {
         out: &mut Vec<u8>,
     ) -> Option<Told> {
         match (&*request.method, revision.era()) {
-            (method::TOOLS_CALL, _) => call::now(self, request, revision, out),
+            (method::TOOLS_CALL, _) => call::now(self, session, request, revision, out),
             (method::LISTEN, Era::Modern) => None,
             _ => {
                 let asked = Asked { server: self, session, request, revision };

@@ -3,7 +3,7 @@
 use mcp_loadtest_core::mcp::Revision;
 use serde_json::{Map, Value};
 
-use super::Server;
+use super::{Server, session::Session};
 use crate::{
     catalog::tool::{Call, Run, Tool},
     mcp::{
@@ -80,6 +80,7 @@ fn refuse_arguments(tool: &str, why: &str, revision: Revision) -> Outcome {
 /// that takes its time.
 pub(super) fn now(
     server: &Server,
+    session: &Session,
     request: &Request<'_>,
     revision: Revision,
     out: &mut Vec<u8>,
@@ -91,15 +92,21 @@ pub(super) fn now(
             (Ok(_), Run::Later(_)) => return None,
             (Ok(arguments), Run::Now(run)) => {
                 let raw = request.params.arguments.unwrap_or("{}");
-                run(&Call { arguments: &arguments, raw })
+                run(&Call { session, arguments: &arguments, raw })
             }
         },
     };
-    Some(tell(&outcome, request.id, revision, out))
+    Some(tell(server, &outcome, request.id, revision, out))
 }
 
 /// Appends what a call came to.
-pub(super) fn tell(outcome: &Outcome, id: &[u8], revision: Revision, out: &mut Vec<u8>) -> Told {
+pub(super) fn tell(
+    server: &Server,
+    outcome: &Outcome,
+    id: &[u8],
+    revision: Revision,
+    out: &mut Vec<u8>,
+) -> Told {
     match outcome {
         Outcome::Refused(refusal, category) => {
             Told { category: *category, ..Told::refuse(out, id, refusal) }
@@ -109,7 +116,7 @@ pub(super) fn tell(outcome: &Outcome, id: &[u8], revision: Revision, out: &mut V
             Told::default()
         }
         Outcome::Result(result) => {
-            write::result(out, id, revision.era(), &result.written(revision));
+            write::result(out, id, revision.era(), &server.info, &result.written(revision));
             let message = result.is_error.then(|| first_text(result)).flatten();
             Told { code: None, is_error: result.is_error, message, category: result.category }
         }

@@ -31,7 +31,7 @@ impl Asked<'_> {
 
     /// Appends a result.
     fn tell(&self, out: &mut Vec<u8>, body: &impl Serialize) {
-        write::result(out, self.request.id, self.era(), body);
+        write::result(out, self.request.id, self.era(), &self.server.info, body);
     }
 
     /// Appends a result that the modern era lets clients keep.
@@ -74,7 +74,7 @@ impl Asked<'_> {
 
     fn initialize(&self, out: &mut Vec<u8>) {
         let params = self.request.params.to_value();
-        let agreed = legacy::initialize(params["protocolVersion"].as_str());
+        let agreed = legacy::initialize(params["protocolVersion"].as_str(), &self.server.info);
         self.session.agree(agreed.protocol_version, params["capabilities"].clone());
         self.tell(out, &agreed);
     }

@@ -28,25 +28,24 @@ pub(crate) mod pending;
 pub(crate) mod record;
 pub(crate) mod session;
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use mcp_loadtest_core::{
     config::TransportName,
-    fault::{Beside, CallView, FaultPlan, LazyInit, START, Treatment},
+    fault::{Beside, CallView, LazyInit, START, Treatment},
     mcp::{Era, method},
 };
 use serde_json::{Value, json};
-use tokio::{
-    sync::{Notify, broadcast, watch},
-    time::Instant,
-};
+use tokio::sync::{Notify, broadcast, watch};
 use tokio_util::sync::CancellationToken;
 
 use self::session::{Outbox, Session};
 use crate::{
+    admin::Controlled,
     audit::{Audit, Redaction},
     catalog::Catalog,
-    mcp::request::Request,
+    desk::Desk,
+    mcp::{ServerInfo, request::Request},
 };
 
 /// Changes that a client may miss without harm: it hears of the next one.
@@ -55,10 +54,10 @@ const CHANGES_KEPT: usize = 64;
 /// The server.
 #[derive(Debug)]
 pub(crate) struct Server {
+    info: ServerInfo,
     catalog: Catalog,
-    faults: RwLock<Arc<FaultPlan>>,
+    desk: Arc<Desk>,
     audit: Audit,
-    begun: Instant,
     lazy: LazyInit,
     changes: broadcast::Sender<Change>,
     /// Fires whenever a reply has been written.
@@ -92,12 +91,12 @@ impl Change {
 }
 
 impl Server {
-    pub(crate) fn new(catalog: Catalog, faults: FaultPlan, audit: Audit) -> Self {
+    pub(crate) fn new(info: ServerInfo, catalog: Catalog, desk: Desk, audit: Audit) -> Self {
         Self {
+            info,
             catalog,
-            faults: RwLock::new(Arc::new(faults)),
+            desk: Arc::new(desk),
             audit,
-            begun: Instant::now(),
             lazy: LazyInit::default(),
             changes: broadcast::Sender::new(CHANGES_KEPT),
             replied: Notify::new(),
@@ -114,19 +113,18 @@ impl Server {
         self.audit.redaction()
     }
 
-    /// What is wrong with it, as of now.
-    pub(crate) fn faults(&self) -> Arc<FaultPlan> {
-        self.faults.read().unwrap_or_else(PoisonError::into_inner).clone()
+    pub(crate) fn desk(&self) -> &Desk {
+        &self.desk
     }
 
-    /// From now on, this is wrong with it.
-    pub(crate) fn set_faults(&self, faults: FaultPlan) {
-        *self.faults.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(faults);
+    /// What an admin interface looks at and changes.
+    pub(crate) fn controlled(&self, transport: TransportName) -> Controlled {
+        Controlled { desk: self.desk.clone(), audit: self.audit.clone(), transport }
     }
 
     /// What is to be done with a request.
     fn treat(&self, request: &Request<'_>, session: &Session, era: Era) -> Treatment {
-        let faults = self.faults();
+        let faults = self.desk.faults();
         if faults.is_empty() {
             return Treatment::default();
         }
@@ -149,7 +147,7 @@ impl Server {
             tool,
             session: (!session.id.is_empty()).then_some(&*session.id),
             server: None,
-            elapsed: self.begun.elapsed(),
+            elapsed: self.desk.begun().elapsed(),
             transport: session.transport,
             era,
         }
@@ -157,7 +155,7 @@ impl Server {
 
     /// A stream has opened on which what belongs to no request can be sent.
     pub(crate) fn stream_opened(&self, session: &Arc<Session>, outbox: &Outbox, era: Era) {
-        for beside in self.faults().decide(&self.view(session, START, None, era)).beside {
+        for beside in self.desk.faults().decide(&self.view(session, START, None, era)).beside {
             match beside {
                 Beside::Flood(rate) => flood::begin(session.clone(), outbox.clone(), rate),
                 Beside::ListChanged => self.announce(Change::Tools),
@@ -190,11 +188,17 @@ impl Server {
         self.crash.send_replace(Some(code));
     }
 
+    /// The exit code of a crash that was asked for.
+    pub(crate) fn has_crashed(&self) -> Option<i32> {
+        *self.crash.borrow()
+    }
+
     /// Waits for a crash that was asked for.
     pub(crate) async fn crashed(&self) -> i32 {
         let mut crash = self.crash.subscribe();
         loop {
-            if let Some(code) = *crash.borrow_and_update() {
+            crash.mark_unchanged();
+            if let Some(code) = self.has_crashed() {
                 return code;
             }
             // The sender is ours, so it cannot be gone.

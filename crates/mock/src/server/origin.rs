@@ -16,9 +16,6 @@ pub(crate) struct Origin<'a> {
 /// The same, kept.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Facts {
-    pub(crate) address: Option<SocketAddr>,
-    pub(crate) verb: Option<String>,
-    pub(crate) path: Option<String>,
     pub(crate) headers: Vec<(String, String)>,
 }
 
@@ -27,23 +24,21 @@ pub(crate) const MOST_HEADERS: usize = 100;
 
 impl Origin<'_> {
     pub(crate) fn keep(&self) -> Facts {
-        Facts {
-            address: self.address,
-            verb: self.verb.map(Into::into),
-            path: self.path.map(Into::into),
-            headers: self.headers(),
-        }
+        let mut headers = Vec::new();
+        self.each_header(|name, value| headers.push((name.to_owned(), value.to_owned())));
+        Facts { headers }
     }
 
-    /// The headers in the order in which they came. What is no text is shown as well as it can be.
-    fn headers(&self) -> Vec<(String, String)> {
+    /// Visits the headers in the order in which they came. What is no text is shown as well as it
+    /// can be.
+    pub(crate) fn each_header(&self, mut visit: impl FnMut(&str, &str)) {
         let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
         let mut request = httparse::Request::new(&mut headers);
         // The head was parsed before, or there is none.
         let _ = request.parse(self.head);
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let named = request.headers.iter().filter(|header| !header.name.is_empty());
-        named.map(|header| (header.name.to_owned(), text(header.value))).collect()
+        for header in request.headers.iter().filter(|header| !header.name.is_empty()) {
+            visit(header.name, &String::from_utf8_lossy(header.value));
+        }
     }
 }
 
@@ -62,7 +57,7 @@ mod tests {
     #[test]
     fn headers_are_kept_in_their_order() {
         let head = b"POST /mcp HTTP/1.1\r\nHost: a\r\nX-Two: 1\r\nx-two: \xff\r\n\r\n";
-        let facts = Origin { head, verb: Some("POST"), ..Origin::default() }.keep();
+        let facts = Origin { head, ..Origin::default() }.keep();
         let names: Vec<_> = facts.headers.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["Host", "X-Two", "x-two"]);
         assert_eq!((facts.header("x-TWO"), facts.header("none")), (Some("1"), None));

@@ -26,6 +26,7 @@ use super::{
 };
 use crate::{
     catalog::tool::{Call, Run},
+    desk::Ended,
     mcp::{
         refusal::Refusal,
         request::{Incoming, Request},
@@ -115,6 +116,11 @@ impl Pending {
             }
         };
         self.session.finish(request.id);
+        self.server.desk().count(Ended {
+            error: !matches!(&ending, Ending::Reply { told, .. } if told.is_success()),
+            cancelled: self.cancel.is_cancelled(),
+            faulted: !self.treatment.is_nothing(),
+        });
         self.write_down(&exchange, &ending).await;
         ending
     }
@@ -176,7 +182,7 @@ impl Pending {
             }
             Instead::ToolError { text } => {
                 let outcome = CallResult::error(text.clone()).into();
-                call::tell(&outcome, request.id, self.revision, frame)
+                call::tell(&self.server, &outcome, request.id, self.revision, frame)
             }
             Instead::Http { status, retry_after, www_authenticate } => {
                 return Err(Ending::Http {
@@ -220,7 +226,7 @@ impl Pending {
                 };
             }
         };
-        call::tell(&outcome, request.id, self.revision, out)
+        call::tell(&self.server, &outcome, request.id, self.revision, out)
     }
 
     async fn call(&self, request: &Request<'_>, exchange: &Exchange) -> Outcome {
@@ -235,7 +241,7 @@ impl Pending {
         match &tool.run {
             Run::Now(run) => {
                 let raw = request.params.arguments.unwrap_or("{}");
-                run(&Call { arguments: &arguments, raw })
+                run(&Call { session: &self.session, arguments: &arguments, raw })
             }
             Run::Later(run) => run(exchange.clone()).await,
         }

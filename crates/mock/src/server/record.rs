@@ -12,7 +12,7 @@ use super::{
     session::Session,
 };
 use crate::{
-    audit::{Kind, Row, SentEvent, Timestamp},
+    audit::{Headers, Kind, MASK, Redaction, Row, SentEvent, Timestamp},
     mcp::{refusal::Refusal, request::Claim},
 };
 
@@ -79,9 +79,7 @@ impl Draft {
             row.revision = Some(revision.as_str().into());
         }
         if !origin.head.is_empty() {
-            let facts = origin.keep();
-            let lines = facts.headers.iter().map(|(name, value)| (&**name, &**value));
-            row.set_headers(lines, server.redaction());
+            row.headers = redacted(origin, server.redaction());
         }
         Self { row: Box::new(row) }
     }
@@ -142,6 +140,15 @@ impl Draft {
         }
         row
     }
+}
+
+/// The header lines, without a copy of each.
+fn redacted(origin: &Origin<'_>, redaction: &Redaction) -> Headers {
+    let mut headers = Headers::default();
+    origin.each_header(|name, value| {
+        headers.push(name, if redaction.is_secret(name) { MASK } else { value });
+    });
+    headers
 }
 
 fn event((at, method): (Duration, String)) -> SentEvent {

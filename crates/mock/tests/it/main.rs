@@ -2,9 +2,16 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should fail where it stands")]
 
+mod admin;
+mod audit;
+mod cancel;
 mod client;
+mod faults;
+mod full_speed;
 mod limits;
+mod peer;
 mod pipes;
 mod python;
 mod refusals;
 mod support;
+mod written;

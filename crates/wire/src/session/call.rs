@@ -1,24 +1,17 @@
-//! A prepared request, sent and followed to its end.
+//! A prepared request, sent; and the ends that a call may come to without a reply.
 
-use std::{
-    borrow::Cow,
-    future::poll_fn,
-    pin::{Pin, pin},
-    rc::Rc,
-    task::Poll,
-    time::Duration,
-};
+use std::{borrow::Cow, rc::Rc, time::Duration};
 
 use mcp_loadtest_core::{
-    event::{Call, Event, Failure, Phase},
+    event::{Event, Failure, Phase},
     mcp::{lifecycle::Withdrawal, method},
-    outcome::ErrorCategory,
+    outcome::{ErrorCategory, Outcome},
 };
 use serde_json::json;
 
-use super::{Break, Inner, Prepared, Reply, Session, settle::reply_of};
+use super::{Break, InFlight, Inner, Prepared, Reply, Session, settle::reply_of};
 use crate::{
-    slots::{Deadlines, Due, Ended, Opening, Progress},
+    slots::{Deadlines, Ended, Limits, Opening},
     transport::Link,
 };
 
@@ -50,48 +43,60 @@ impl How {
     }
 }
 
-/// Rounds of `input_required` before a call is given up.
-const MOST_ROUNDS: u32 = 10;
-
-/// One call from its first request to its end, over all its rounds.
-struct Attempt {
-    how: How,
-    started: Duration,
-}
-
-impl Attempt {
-    fn intended(&self) -> Duration {
-        self.how.intended.unwrap_or(self.started)
-    }
-}
-
-enum Step {
-    /// A good reply whose body nobody wants.
+/// How a call ended. What is large is boxed: calls wait by the thousand.
+#[derive(Debug)]
+pub enum Ending {
+    /// With a good reply whose body nobody wants.
     Well {
+        /// When the call was sent.
         started: Duration,
+        /// When it ended.
         ended: Duration,
     },
-    Ended(Box<Reply>),
-    NeedsInput(Box<[u8]>),
+    /// With any other reply, or a failure.
+    Otherwise(Box<Reply>),
+}
+
+impl Ending {
+    /// Good, or which failure; and when that was.
+    #[inline]
+    pub fn outcome(&self) -> (Outcome, Duration) {
+        match self {
+            Self::Well { ended, .. } => (Outcome::Ok, *ended),
+            Self::Otherwise(reply) => (reply.outcome, reply.ended),
+        }
+    }
+
+    /// All that is known of it.
+    pub fn into_reply(self) -> Reply {
+        match self {
+            Self::Well { started, ended } => Reply::good(started, ended),
+            Self::Otherwise(reply) => *reply,
+        }
+    }
 }
 
 impl Session {
     /// Sends the request and follows it to its end. Dropping the future withdraws the call.
-    pub fn call(&self, prepared: &Rc<Prepared>, how: How) -> impl Future<Output = Reply> {
-        // Not an `async fn`: that would keep `how` twice in each of thousands of calls.
-        let mut attempt = Attempt { how, started: Duration::ZERO };
-        async move {
-            attempt.started = self.inner.clock.now();
-            let id = self.inner.open_call(prepared, &attempt, attempt.how.phase);
-            match self.inner.follow(id, prepared).await {
-                Step::Well { started, ended } => Reply::good(started, ended),
-                Step::Ended(reply) => *reply,
-                // Rare, and its state is large: boxed so that a plain call stays small.
-                Step::NeedsInput(result) => {
-                    Box::pin(self.inner.further_rounds(prepared, &attempt, result)).await
-                }
-            }
-        }
+    pub async fn call(&self, prepared: &Rc<Prepared>, how: How) -> Reply {
+        self.send(prepared, how).ended().await.into_reply()
+    }
+
+    /// The same for calls by the thousand, which hold on to no more than they have to.
+    #[inline]
+    pub fn send(&self, prepared: &Rc<Prepared>, how: How) -> InFlight {
+        let started = self.inner.clock.now();
+        let opening = Opening {
+            prepared: prepared.clone(),
+            phase: how.phase,
+            segment: how.segment,
+            intended: how.intended.unwrap_or(started),
+            started,
+            limits: Limits::new(&how.deadlines),
+            keep_body: how.keep_body,
+        };
+        let id = self.inner.open_call(opening, how.phase);
+        InFlight::new(self.inner.clone(), id)
     }
 
     /// Sends a notification.
@@ -101,51 +106,24 @@ impl Session {
 }
 
 impl Inner {
-    /// Answers `input_required` by repeating the request with what was asked for.
-    async fn further_rounds(
-        &self,
-        first: &Rc<Prepared>,
-        attempt: &Attempt,
-        mut result: Box<[u8]>,
-    ) -> Reply {
-        // Only the first round counts as issued; the rounds after it belong to the same call.
-        let phase =
-            if attempt.how.phase == Phase::Load { Phase::Control } else { attempt.how.phase };
-        for _ in 0..MOST_ROUNDS {
-            let Some(next) = self.with_input(first, &result) else {
-                return self.fail(first, attempt, "`input_required` without anything to answer");
-            };
-            let next = Rc::new(next);
-            let id = self.open_call(&next, attempt, phase);
-            match self.follow(id, &next).await {
-                Step::Well { started, ended } => return Reply::good(started, ended),
-                Step::Ended(reply) => return *reply,
-                Step::NeedsInput(again) => result = again,
-            }
-        }
-        self.fail(first, attempt, "`input_required` again and again")
-    }
-
-    fn open_call(&self, prepared: &Rc<Prepared>, attempt: &Attempt, phase: Phase) -> u64 {
-        let opening = Opening {
-            prepared: prepared.clone(),
-            phase: attempt.how.phase,
-            segment: attempt.how.segment,
-            intended: attempt.intended(),
-            started: attempt.started,
-            deadlines: attempt.how.deadlines,
-            keep_body: attempt.how.keep_body,
-        };
+    /// Begins a call; `phase` is what its request is told as.
+    pub(super) fn open_call(&self, opening: Opening, phase: Phase) -> u64 {
         let mut slots = self.slots.borrow_mut();
-        let id = slots.open(opening);
-        if let Some(slot) = slots.waiting(id) {
-            let mut call = self.call_of(slot);
-            call.phase = phase;
-            self.emit(&Event::Request { call, params: Cow::Borrowed(prepared.template.params()) });
-        }
-        drop(slots);
+        let slot = slots.open(opening);
+        let id = slot.id;
+        let Some(prepared) = &slot.prepared else { return id };
+        let mut call = self.call_of(slot);
+        call.phase = phase;
+        self.emit(&Event::Request { call, params: Cow::Borrowed(prepared.template.params()) });
         if self.is_broken() {
+            drop(slots);
             self.end_broken(id);
+        } else if let Link::Stdio(stdio) = &self.link {
+            stdio.send(|out| prepared.template.write(id, out));
+        } else {
+            let prepared = prepared.clone();
+            drop(slots);
+            self.link.send_call(self, id, &prepared);
         }
         id
     }
@@ -156,68 +134,6 @@ impl Inner {
         let broken = self.broken.borrow().clone();
         if let Some(cause) = broken {
             self.end_call(id, &cause);
-        }
-    }
-
-    /// Sends the request and waits for what becomes of it.
-    async fn follow(&self, id: u64, prepared: &Rc<Prepared>) -> Step {
-        let withdrawn = WithdrawOnDrop { inner: self, id, done: false };
-        let step = match &self.link {
-            Link::Http(http) => {
-                let exchange = pin!(http.exchange(self, id, prepared));
-                self.await_end(id, exchange).await
-            }
-            link => {
-                if !self.is_broken() {
-                    match link {
-                        Link::Stdio(stdio) => stdio.send(|out| prepared.template.write(id, out)),
-                        other => other.send_call(self, id, prepared),
-                    }
-                }
-                self.await_end(id, pin!(std::future::pending())).await
-            }
-        };
-        withdrawn.disarm();
-        step
-    }
-
-    /// Waits for the slot while the exchange, if there is one, moves bytes.
-    async fn await_end(&self, id: u64, mut exchange: Pin<&mut impl Future<Output = ()>>) -> Step {
-        let mut exchanging = self.link.is_http();
-        loop {
-            let progress = poll_fn(|cx| {
-                let mut slots = self.slots.borrow_mut();
-                if exchanging {
-                    if let Some(progress) = slots.progress(id) {
-                        return Poll::Ready(progress);
-                    }
-                    // The exchange ends the call itself; a task that wakes itself is polled twice.
-                    slots.forget_waker(id);
-                    drop(slots);
-                    exchanging = exchange.as_mut().poll(cx).is_pending();
-                    slots = self.slots.borrow_mut();
-                }
-                slots.poll(id, cx.waker()).map_or(Poll::Pending, Poll::Ready)
-            })
-            .await;
-            match progress {
-                Progress::Finished(started, Ended::Well(ended)) => {
-                    return Step::Well { started, ended };
-                }
-                Progress::Finished(_, Ended::Replied(reply)) => return Step::Ended(reply),
-                Progress::Finished(_, Ended::NeedsInput(result)) => {
-                    return Step::NeedsInput(result);
-                }
-                Progress::Due(Due::Overdue) => self.begin_watch(id),
-                Progress::Due(Due::Silent) => {
-                    return Step::Ended(Box::new(self.give_up_silent(id)));
-                }
-                Progress::Due(Due::TimedOut) => {
-                    let message = "no reply within the call timeout".into();
-                    let reply = self.give_up(id, ErrorCategory::Timeout, message);
-                    return Step::Ended(Box::new(reply));
-                }
-            }
         }
     }
 
@@ -260,50 +176,5 @@ impl Inner {
             let params = json!({ "requestId": id, "reason": "no reply in time" });
             self.link.notify_detached(self, method::CANCELLED, &params);
         }
-    }
-
-    /// Ends a call for a reason of our own, after its slot is gone.
-    fn fail(&self, prepared: &Prepared, attempt: &Attempt, message: &'static str) -> Reply {
-        let at = self.clock.now();
-        let failure =
-            Failure { category: ErrorCategory::Malformed, message: message.into(), code: None };
-        let call = Call {
-            request_id: 0,
-            session: self.index,
-            worker: self.worker,
-            phase: attempt.how.phase,
-            method: Cow::Borrowed(prepared.method()),
-            tool: prepared.tool().map(Cow::Borrowed),
-            segment: attempt.how.segment,
-            intended: attempt.intended(),
-            started: attempt.started,
-        };
-        self.emit(&Event::Error { call, at, failure: failure.clone() });
-        reply_of(&failure, None, attempt.started, at)
-    }
-}
-
-/// Books a call as cancelled when its caller goes away before the reply.
-struct WithdrawOnDrop<'a> {
-    inner: &'a Inner,
-    id: u64,
-    done: bool,
-}
-
-impl WithdrawOnDrop<'_> {
-    fn disarm(mut self) {
-        self.done = true;
-    }
-}
-
-impl Drop for WithdrawOnDrop<'_> {
-    fn drop(&mut self) {
-        if self.done {
-            return;
-        }
-        if self.inner.slots.borrow_mut().waiting(self.id).is_some() {
-            self.inner.give_up(self.id, ErrorCategory::Cancelled, "withdrawn by the caller".into());
-        }
-        self.inner.slots.borrow_mut().release(self.id);
     }
 }

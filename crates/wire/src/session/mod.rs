@@ -6,10 +6,13 @@
 //!
 //! | file        | what it does                                                   |
 //! |-------------|----------------------------------------------------------------|
+//! | `target`    | whom to talk to, and with which limits                         |
 //! | `open`      | start a server or connect to one, find the era, shake hands    |
+//! | `open_error`| why there is no session                                        |
 //! | `address`   | how to get to a server that is reached by its address          |
 //! | `behind`    | the process at that address, and what its end means            |
-//! | `call`      | send a prepared request and wait for what becomes of it        |
+//! | `call`      | send a prepared request; end it without a reply                |
+//! | `follow`    | wait for what becomes of it                                    |
 //! | `settle`    | take frames from the transport and end the calls they answer   |
 //! | `answer`    | answer what the server asks of us, in both eras                |
 //! | `forensics` | find out why a call is silent                                  |
@@ -20,12 +23,15 @@ mod answer;
 mod behind;
 mod call;
 mod era;
+mod follow;
 mod forensics;
 mod handshake;
 mod open;
+mod open_error;
 mod origin;
 mod prepared;
 mod settle;
+mod target;
 mod tools;
 
 use std::{
@@ -45,13 +51,15 @@ use tokio::time::sleep;
 
 pub use crate::slots::Deadlines;
 pub use address::{Address, Owner};
-pub use call::How;
+pub use call::{Ending, How};
 pub use era::{EraProbe, find_revision};
+pub use follow::InFlight;
 pub use handshake::{Hello, ProtocolStrictness};
-pub use open::{Hold, OpenError, Options, Target};
+pub use open_error::OpenError;
 pub use origin::Origin;
 pub use prepared::Prepared;
 pub(crate) use prepared::prepare;
+pub use target::{Hold, Options, Target};
 pub use tools::ToolListing;
 
 use crate::{

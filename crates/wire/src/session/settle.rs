@@ -82,7 +82,9 @@ impl Inner {
             self.emit(&Event::Hang { call: self.call_of(slot), at });
         }
         if let Body::Result { raw, kind: ResultKind::InputRequired } = body {
-            slots.finish(id, Ended::NeedsInput(raw.into()));
+            if let Some(unfinished) = slot.unfinished(raw) {
+                slots.finish(id, Ended::NeedsInput(unfinished));
+            }
             return;
         }
         let keep = slot.keep_body.then(|| raw_of(&body).to_vec());

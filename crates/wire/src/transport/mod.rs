@@ -52,13 +52,16 @@ impl Link {
         }
     }
 
-    /// Puts a call on its way whose reply comes on the session's one stream.
+    /// Puts a call on its way. Over HTTP its exchange does that, over pipes it is written in place.
     pub(crate) fn send_call(&self, inner: &Inner, id: u64, prepared: &Prepared) {
-        let mut frame = Vec::with_capacity(prepared.template.len(id));
-        prepared.template.write(id, &mut frame);
+        let frame = || {
+            let mut frame = Vec::with_capacity(prepared.template.len(id));
+            prepared.template.write(id, &mut frame);
+            frame
+        };
         match self {
-            Self::Sse(sse) => sse.send(inner, Some(id), frame),
-            Self::WebSocket(ws) => ws.send(frame),
+            Self::Sse(sse) => sse.send(inner, Some(id), frame()),
+            Self::WebSocket(ws) => ws.send(frame()),
             Self::Stdio(_) | Self::Http(_) => {}
         }
     }
@@ -82,7 +85,7 @@ impl Link {
     /// Sends a frame that has no reply, without waiting.
     pub(crate) fn send_detached(&self, inner: &Inner, frame: Vec<u8>) {
         match self {
-            Self::Stdio(stdio) => stdio.send(|out| out.extend_from_slice(&frame)),
+            Self::Stdio(stdio) => stdio.send_unasked(inner, &frame),
             Self::Http(_) => {
                 if let Some(session) = inner.session() {
                     tokio::task::spawn_local(async move {

@@ -33,6 +33,9 @@ const EXIT_PATIENCE: Duration = Duration::from_secs(1);
 /// How long the rest of the output may take once the server has ended.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
+/// Answers and notifications that a server may leave unread.
+const MOST_UNREAD: usize = 10_000;
+
 /// The server's process and the frames on their way to it.
 pub(crate) struct StdioLink {
     process: RefCell<Option<ServerProcess>>,
@@ -69,6 +72,17 @@ impl StdioLink {
     #[inline]
     pub(crate) fn send(&self, write: impl FnOnce(&mut Vec<u8>)) {
         self.outbox.borrow_mut().send(write);
+    }
+
+    /// Puts a frame on its way that is no call. Calls in flight are limited by whoever makes them;
+    /// answers only by the server, which might ask for ever and read nothing.
+    pub(crate) fn send_unasked(&self, inner: &Inner, frame: &[u8]) {
+        let waiting = self.outbox.borrow_mut().answer(frame);
+        if waiting > MOST_UNREAD {
+            let message = format!("the server asks and leaves {MOST_UNREAD} answers unread").into();
+            let category = ErrorCategory::Disconnected;
+            inner.break_off(Break { category, code: None, message });
+        }
     }
 
     /// Starts the task that moves the bytes.

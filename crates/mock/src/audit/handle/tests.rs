@@ -137,3 +137,20 @@ fn what_is_recorded_is_written_when_the_last_handle_goes() {
     drop(audit);
     assert_eq!(*kept.lock().unwrap(), 1);
 }
+
+#[tokio::test]
+async fn a_row_of_a_task_that_is_dropped_while_it_waits_is_kept() {
+    let (audit, kept) = start(Duration::from_millis(50), u64::MAX);
+    let (mut recorded, mut waits) = (0_u64, false);
+    while !waits {
+        recorded += 1;
+        // Polled once and dropped: if there was no room, it was waiting.
+        tokio::select! {
+            biased;
+            done = audit.record(row(&audit)) => done.unwrap(),
+            () = async {} => waits = true,
+        }
+    }
+    assert_eq!(audit.close().unwrap(), Closing { emitted: recorded, written: recorded });
+    assert_eq!(*kept.lock().unwrap(), recorded);
+}

@@ -32,24 +32,29 @@ const LINE_LIMIT: u64 = 256 << 20;
 fn open(place: &str) -> Result<Opened, StoreError> {
     let path = PathBuf::from(place);
     let failed = |error: io::Error| StoreError::failed("open", place, error);
-    let file =
-        OpenOptions::new().create(true).read(true).append(true).open(&path).map_err(failed)?;
+    let file = OpenOptions::new().create(true).append(true).open(&path).map_err(failed)?;
     lock(&file, &path)?;
-    let mut lines = Lines { file: BufReader::new(file), path: path.clone() };
-    let (mut last, mut whole) = (0, 0);
-    lines.scan(0, &mut |line, at| {
-        last = last.max(parse(line, &path)?.seq);
-        whole = at + line.len() as u64 + 1;
-        Ok(ControlFlow::Continue(()))
-    })?;
-    let file = lines.file.into_inner();
-    // Half a line is what a killed process leaves. It would spoil the next one.
-    file.set_len(whole).map_err(failed)?;
+    // A pipe or a device has nothing to go on from.
+    let is_regular = file.metadata().map_err(failed)?.is_file();
+    let last = if is_regular { resume(&file, &path)? } else { 0 };
     Ok(Opened {
         sink: Box::new(Writer { file, place: place.to_owned(), text: Vec::new() }),
         first_seq: last + 1,
         read: OpenSource::new(move || Ok(Box::new(Lines::open(&path)?))),
     })
+}
+
+/// The number of the last row that is there. Half a line, which is what a killed process leaves, is cut
+/// off: it would spoil the next one.
+fn resume(file: &File, path: &Path) -> Result<u64, StoreError> {
+    let mut lines = Lines::open(path)?;
+    let mut last = 0;
+    let whole = lines.scan(0, &mut |line, _| {
+        last = last.max(parse(line, path)?.seq);
+        Ok(ControlFlow::Continue(()))
+    })?;
+    file.set_len(whole).map_err(|error| StoreError::failed("open", path.display(), error))?;
+    Ok(last)
 }
 
 /// Keeps a second writer out: its rows would have the same numbers.
@@ -64,6 +69,24 @@ fn lock(file: &File, path: &Path) -> Result<(), StoreError> {
     })
 }
 
+fn push_line(row: &Row, text: &mut Vec<u8>) {
+    let start = text.len();
+    text.extend_from_slice(&OPENING[..OPENING.len() - 1]);
+    serde_json::to_writer(&mut *text, row).expect("a row has no map and a list takes any text");
+    // The brace with which the row opens becomes the comma after the version.
+    text[start + OPENING.len() - 1] = b',';
+    text.push(b'\n');
+}
+
+impl Row {
+    /// The row as a line of a `jsonl` store, with its end.
+    pub fn to_line(&self) -> String {
+        let mut text = Vec::new();
+        push_line(self, &mut text);
+        String::from_utf8(text).expect("JSON is UTF-8")
+    }
+}
+
 struct Writer {
     file: File,
     place: String,
@@ -73,14 +96,7 @@ struct Writer {
 impl Writer {
     fn write(&mut self, rows: &[Row]) -> io::Result<()> {
         self.text.clear();
-        for row in rows {
-            let start = self.text.len();
-            self.text.extend_from_slice(&OPENING[..OPENING.len() - 1]);
-            serde_json::to_writer(&mut self.text, row)?;
-            // The brace with which the row opens becomes the comma after the version.
-            self.text[start + OPENING.len() - 1] = b',';
-            self.text.push(b'\n');
-        }
+        rows.iter().for_each(|row| push_line(row, &mut self.text));
         self.file.write_all(&self.text)
     }
 }

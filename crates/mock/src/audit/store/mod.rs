@@ -7,6 +7,7 @@ mod columns;
 mod jsonl;
 mod memory;
 mod none;
+mod postgres;
 mod sql;
 mod sqlite;
 
@@ -18,7 +19,8 @@ use thiserror::Error;
 use super::{filter::Filter, row::Row};
 
 /// The stores.
-pub const STORES: &[Store] = &[sqlite::ENTRY, jsonl::ENTRY, memory::ENTRY, none::ENTRY];
+pub const STORES: &[Store] =
+    &[sqlite::ENTRY, postgres::ENTRY, jsonl::ENTRY, memory::ENTRY, none::ENTRY];
 
 /// A sort of store.
 #[derive(Debug)]
@@ -36,10 +38,12 @@ pub struct Store {
     /// A place as it may be shown, with the word.
     pub(super) show: fn(&str) -> String,
     /// Opens it for writing.
-    pub(super) open: Option<fn(&str) -> Result<Opened, StoreError>>,
+    pub(super) open: Option<Open>,
     /// Opens it for reading.
     pub(super) read: fn(&str) -> Result<Box<dyn Source>, StoreError>,
 }
+
+type Open = fn(&str) -> Result<Opened, StoreError>;
 
 /// A store that is open for writing.
 pub(super) struct Opened {
@@ -198,7 +202,8 @@ impl Hint for StoreError {
                     .into()
             }
             Self::Failed { place, .. } if place.starts_with("postgres") => {
-                "check that the server runs and that the user may use the database".into()
+                "check that the server runs and takes connections without TLS, and that the user may use the \
+                 database".into()
             }
             Self::Failed { deed: "write", .. } => "look for a full disk or a log that was removed".into(),
             Self::Failed { .. } | Self::Thread(_) | Self::Panicked => return None,

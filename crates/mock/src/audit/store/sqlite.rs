@@ -31,6 +31,10 @@ pub(super) const ENTRY: Store = Store {
 
 /// How long one waits for another to finish a batch.
 const BUSY: Duration = Duration::from_secs(30);
+/// Rows come by the hundred: larger pages than usual are fewer calls of the system.
+const PAGE_SIZE: u32 = 16 << 10;
+/// How many pages may wait in the write-ahead log. With few, the disk is waited for all the time.
+const CHECKPOINT_PAGES: u32 = 2048;
 const ID: &str = "INTEGER PRIMARY KEY";
 const POSITION: &str = "instr";
 
@@ -39,10 +43,13 @@ fn open(place: &str) -> Result<Opened, StoreError> {
     let failed = |error: rusqlite::Error| StoreError::failed("open", place, error);
     let mut connection = Connection::open(&path).map_err(failed)?;
     connection.busy_timeout(BUSY).map_err(failed)?;
+    // Has no effect on a database that is there.
+    connection.pragma_update(None, "page_size", PAGE_SIZE).map_err(failed)?;
     // In this mode a reader and a writer do not wait for each other, and a batch that was committed
     // outlives this process, though not always the machine.
     connection.pragma_update(None, "journal_mode", "wal").map_err(failed)?;
     connection.pragma_update(None, "synchronous", "normal").map_err(failed)?;
+    connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES).map_err(failed)?;
     let found = migrate(&mut connection).map_err(failed)?;
     check_version(found, place)?;
     let first_seq = reserve(&mut connection).map_err(failed)?;
@@ -116,6 +123,13 @@ impl Writer {
         }
         transaction.commit()
     }
+
+    /// Gives back the numbers that were not used, unless somebody has taken later ones.
+    fn give_back(&self) -> rusqlite::Result<()> {
+        let give = "UPDATE audit_sequence SET next = $1 WHERE next = $2";
+        self.connection.execute(give, [self.next, self.first + sql::RANGE])?;
+        Ok(())
+    }
 }
 
 static INSERT: std::sync::LazyLock<String> = std::sync::LazyLock::new(|| {
@@ -131,13 +145,13 @@ impl Sink for Writer {
         Ok(())
     }
 
-    /// Gives back the numbers that were not used, unless somebody has taken later ones.
     fn finish(&mut self) -> Result<(), StoreError> {
-        let end = self.first + sql::RANGE;
-        let given = self
-            .connection
-            .execute("UPDATE audit_sequence SET next = $1 WHERE next = $2", [self.next, end]);
-        given.map(|_| ()).map_err(|error| StoreError::failed("write", &self.place, error))
+        self.give_back().map_err(|error| StoreError::failed("write", &self.place, error))?;
+        // A log that nobody writes is one plain file, which can be read where nothing can be written.
+        // If another process has it open, that one will see to it.
+        let _ = self.connection.busy_timeout(Duration::ZERO);
+        let _ = self.connection.pragma_update(None, "journal_mode", "delete");
+        Ok(())
     }
 }
 

@@ -112,17 +112,22 @@ fn read_only() -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
+    use mcp_loadtest_core::config::TransportName;
+    use tokio_util::sync::CancellationToken;
+
     use super::*;
     use crate::{
         catalog::tool::{Call, Run},
         mcp::result::{CallResult, Content, Outcome},
+        server::session::Session,
     };
 
     /// Calls a tool that answers on the spot.
     pub(super) fn call(tool: &Tool, arguments: Value) -> Outcome {
         tool.check(&arguments).unwrap_or_else(|why| panic!("{arguments}: {why}"));
         let Run::Now(run) = &tool.run else { panic!("it takes its time") };
-        run(&Call { arguments: &arguments, raw: &arguments.to_string() })
+        let session = Session::new("s", TransportName::Stdio, CancellationToken::new());
+        run(&Call { session: &session, arguments: &arguments, raw: &arguments.to_string() })
     }
 
     pub(super) fn result(outcome: Outcome) -> CallResult {

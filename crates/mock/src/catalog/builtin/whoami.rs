@@ -70,7 +70,7 @@ mod tests {
 
     fn identity_of(name: &str, value: &str) -> Value {
         let headers = vec![(name.to_owned(), value.to_owned())];
-        identity(&Facts { headers, ..Facts::default() })
+        identity(&Facts { headers })
     }
 
     #[test]

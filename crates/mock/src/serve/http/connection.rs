@@ -12,6 +12,7 @@ use tokio::{
     sync::mpsc,
     time::{Instant, timeout, timeout_at},
 };
+use tokio_util::task::TaskTracker;
 
 use super::{
     Hub, OUTBOX, PATH,
@@ -27,6 +28,7 @@ use crate::{
     audit::Row,
     serve::MESSAGE_LIMIT,
     server::{
+        origin::Origin,
         pending::{Ending, Pending},
         session::{Out, Session},
     },
@@ -52,7 +54,7 @@ enum Step {
     /// The session wants to be listened to.
     Listen { used: usize, session: Arc<Session>, head: Vec<u8> },
     /// The older transport.
-    Sse { used: usize, head: Vec<u8> },
+    Sse { used: usize },
     /// A message of the older transport.
     SsePost { used: usize, keep_alive: bool, head: Vec<u8>, body: Vec<u8> },
     /// HTTP is over.
@@ -110,11 +112,11 @@ impl Connection {
             }
             Step::Listen { used, session, head } => {
                 self.use_up(used);
-                listen::listen(self, &session, &head).await
+                self.long_lived().track_future(listen::listen(self, &session, &head)).await
             }
-            Step::Sse { used, head } => {
+            Step::Sse { used } => {
                 self.use_up(used);
-                sse::stream(self, &head).await
+                self.long_lived().track_future(sse::stream(self)).await
             }
             Step::SsePost { used, keep_alive, head, body } => {
                 self.use_up(used);
@@ -124,9 +126,14 @@ impl Connection {
             }
             Step::Upgrade { used, head, accept } => {
                 self.use_up(used);
-                ws::serve(self, &head, &accept).await
+                self.long_lived().track_future(ws::serve(self, &head, &accept)).await
             }
         }
+    }
+
+    /// Who waits, when the mock ends, for what outlives a request: it has rows to write.
+    fn long_lived(&self) -> TaskTracker {
+        self.hub.tasks.clone()
     }
 
     /// Decides what to do with the bytes that have come in; appends the reply if there is one.
@@ -157,7 +164,7 @@ impl Connection {
             Route::Verdict(Verdict::Listen(session)) => {
                 Step::Listen { used, session, head: head.raw.to_vec() }
             }
-            Route::Sse => Step::Sse { used, head: head.raw.to_vec() },
+            Route::Sse => Step::Sse { used },
             Route::SsePost => {
                 Step::SsePost { used, keep_alive, head: head.raw.to_vec(), body: body.to_vec() }
             }
@@ -166,27 +173,34 @@ impl Connection {
     }
 
     fn route(&self, head: &Head<'_>, body: &[u8]) -> Route {
+        let refuse = |refusal: Response| {
+            let origin = endpoint::origin(head, self.from);
+            let row = endpoint::refused(&self.hub, &origin, &refusal, body.len());
+            Route::Verdict(Verdict::Reply(refusal, row))
+        };
         if let Err(refusal) = guard::check(head) {
-            return Route::Verdict(refusal.into());
+            return refuse(refusal);
         }
         match (self.hub.transport, head.method, head.path) {
             (TransportName::Sse, "GET", sse::PATH) => Route::Sse,
             (TransportName::Sse, "POST", sse::POST_PATH) => Route::SsePost,
             (TransportName::Ws, "GET", ws::PATH) => match ws::accept(head) {
                 Ok(accept) => Route::Upgrade(accept),
-                Err(refusal) => Route::Verdict(refusal.into()),
+                Err(refusal) => refuse(refusal),
             },
             (TransportName::Http, _, PATH) => {
                 Route::Verdict(endpoint::answer(&self.hub, head, body, self.from))
             }
-            (transport, ..) => Route::Verdict(super::elsewhere(transport).into()),
+            (transport, ..) => refuse(super::elsewhere(transport)),
         }
     }
 
     /// After bytes that make no sense, no later ones can.
     fn refuse(&mut self, refusal: &Response) -> Step {
+        let origin = Origin { address: Some(self.from), ..Origin::default() };
+        let row = endpoint::refused(&self.hub, &origin, refusal, self.input.len());
         refusal.render(false, &mut self.output);
-        Step::Replied { used: self.input.len(), keep_alive: false, row: None }
+        Step::Replied { used: self.input.len(), keep_alive: false, row }
     }
 
     /// Reads until there are so many bytes.

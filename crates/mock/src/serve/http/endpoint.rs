@@ -41,12 +41,6 @@ pub(super) enum Verdict {
     Listen(Arc<Session>),
 }
 
-impl From<Response> for Verdict {
-    fn from(response: Response) -> Self {
-        Self::Reply(response, None)
-    }
-}
-
 /// A message that HTTP keeps from the server, before it is known whom to tell.
 #[derive(Debug)]
 struct Denied(u16, Refusal);
@@ -64,8 +58,28 @@ pub(super) fn answer(hub: &Hub, head: &Head<'_>, body: &[u8], from: SocketAddr) 
         ("POST", _) => visit.post(body),
         ("GET", Era::Legacy) => visit.listen(),
         ("DELETE", Era::Legacy) => visit.delete(),
-        _ => not_allowed(visit.era).into(),
+        _ => {
+            let response = not_allowed(visit.era);
+            let row = refused(hub, &visit.origin, &response, body.len());
+            Verdict::Reply(response, row)
+        }
     }
+}
+
+/// The row of a request that was not served.
+pub(super) fn refused(
+    hub: &Hub,
+    origin: &Origin<'_>,
+    response: &Response,
+    bytes: usize,
+) -> Option<Box<Row>> {
+    let why = response.why.as_ref().filter(|_| hub.server.audit().is_on())?;
+    let nobody = hub.server.open_session("", hub.transport);
+    let draft = Draft::of_message(&hub.server, &nobody, origin, Kind::Refused, bytes);
+    let mut row = draft.refuse(why);
+    row.http_status = Some(response.status);
+    row.bytes_out = response.body.len() as u64;
+    Some(row)
 }
 
 /// Where a request came from.
@@ -105,15 +119,9 @@ impl Visit<'_> {
     }
 
     fn deny(&self, denied: &Denied, id: &[u8], bytes: usize) -> Verdict {
-        let row = self.hub.server.audit().is_on().then(|| {
-            let nobody = self.nobody();
-            let server = &self.hub.server;
-            let draft = Draft::of_message(server, &nobody, &self.origin, Kind::Refused, bytes);
-            let mut row = draft.refuse(&denied.1);
-            row.http_status = Some(denied.0);
-            row
-        });
-        Verdict::Reply(denied.to(id), row)
+        let response = denied.to(id);
+        let row = refused(self.hub, &self.origin, &response, bytes);
+        Verdict::Reply(response, row)
     }
 
     /// The session that a request belongs to, if HTTP lets it through.
@@ -280,7 +288,8 @@ pub(crate) fn status_of(era: Era, code: Option<i64>) -> u16 {
 }
 
 fn not_allowed(era: Era) -> Response {
-    Response::empty(status::METHOD_NOT_ALLOWED).header(
+    let why = "the method is not allowed here";
+    Response::refuse(status::METHOD_NOT_ALLOWED, why).header(
         "Allow",
         match era {
             Era::Legacy => "POST, GET, DELETE",

@@ -23,10 +23,11 @@ pub(super) enum Line {
     SessionId,
     Upgrade,
     WebSocketKey,
+    WebSocketProtocol,
 }
 
 /// Their names, in the order of [`Line`].
-const NAMES: [&str; 12] = [
+const NAMES: [&str; 13] = [
     "Host",
     "Origin",
     "Content-Length",
@@ -39,6 +40,7 @@ const NAMES: [&str; 12] = [
     header::SESSION_ID,
     "Upgrade",
     "Sec-WebSocket-Key",
+    "Sec-WebSocket-Protocol",
 ];
 
 impl Line {
@@ -173,7 +175,7 @@ mod tests {
     fn every_line_has_its_name() {
         assert_eq!(Line::Host.name(), "Host");
         assert_eq!(Line::SessionId.name(), header::SESSION_ID);
-        assert_eq!(Line::WebSocketKey as usize + 1, NAMES.len());
+        assert_eq!(Line::WebSocketProtocol as usize + 1, NAMES.len());
     }
 
     #[test]

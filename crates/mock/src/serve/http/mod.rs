@@ -15,7 +15,7 @@
 
 mod connection;
 mod endpoint;
-mod guard;
+pub(crate) mod guard;
 mod head;
 mod listen;
 mod mirror;
@@ -40,7 +40,10 @@ use self::{
     sessions::Sessions,
 };
 use super::Served;
-use crate::server::{Server, session::Session};
+use crate::{
+    admin::Controlled,
+    server::{Server, session::Session},
+};
 
 /// Where the MCP endpoint is.
 const PATH: &str = "/mcp";
@@ -105,6 +108,11 @@ impl BoundMock {
             TransportName::Http | TransportName::Stdio => ("http", PATH),
         };
         format!("{scheme}://{}{path}", self.address)
+    }
+
+    /// What an admin interface looks at and changes.
+    pub fn controlled(&self) -> Controlled {
+        self.server.controlled(self.how.transport)
     }
 
     /// Serves until the future is dropped, which also ends all connections. Only a fault ends it by

@@ -171,7 +171,11 @@ impl Reply {
 pub(super) fn refusal(status: u16, retry_after: Option<u64>, www_authenticate: bool) -> Response {
     let why = format!("HTTP {status}: {}", super::response::reason(status));
     let refusal = crate::mcp::refusal::Refusal::new(crate::mcp::refusal::code::NO_SESSION, why);
-    let mut response = Response::error(status, write::NO_ID, &refusal);
+    let mut response = match status {
+        // These have no body, whatever is said: it would be read as the next reply.
+        204 | 205 | 304 => Response::empty(status),
+        _ => Response::error(status, write::NO_ID, &refusal),
+    };
     if let Some(seconds) = retry_after {
         response = response.header("Retry-After", seconds.to_string());
     }

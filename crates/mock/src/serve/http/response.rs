@@ -54,6 +54,8 @@ pub(super) struct Response {
     pub(super) status: u16,
     pub(super) body: Vec<u8>,
     pub(super) headers: Vec<(&'static str, String)>,
+    /// For the audit log: why the request was not served.
+    pub(super) why: Option<Box<Refusal>>,
 }
 
 impl Response {
@@ -63,7 +65,7 @@ impl Response {
     }
 
     pub(super) fn json(status: u16, body: Vec<u8>) -> Self {
-        Self { status, body, headers: Vec::new() }
+        Self { status, body, headers: Vec::new(), why: None }
     }
 
     pub(super) fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
@@ -75,7 +77,7 @@ impl Response {
     pub(super) fn error(status: u16, id: &[u8], refusal: &Refusal) -> Self {
         let mut body = Vec::new();
         write::error(&mut body, id, refusal);
-        Self::json(status, body)
+        Self { why: Some(Box::new(refusal.clone())), ..Self::json(status, body) }
     }
 
     /// A refusal by HTTP, before any message was looked at.

@@ -41,7 +41,7 @@ pub(super) struct Client {
 }
 
 /// Sends everything that the server has to say, until one side has enough.
-pub(super) async fn stream(connection: &mut Connection, _head: &[u8]) -> io::Result<After> {
+pub(super) async fn stream(connection: &mut Connection) -> io::Result<After> {
     let hub = connection.hub.clone();
     let name = Sessions::<Client>::name();
     let (outbox, mut outgoing) = mpsc::channel(OUTBOX);
@@ -55,6 +55,7 @@ pub(super) async fn stream(connection: &mut Connection, _head: &[u8]) -> io::Res
     let after = loop {
         let out = tokio::select! {
             Some(out) = outgoing.recv() => out,
+            () = hub.server.end().cancelled() => break After::Closed,
             read = connection.stream.read(&mut scrap) => match read {
                 Ok(1..) => continue,
                 _ => break After::Closed,
@@ -112,7 +113,12 @@ pub(super) async fn post(hub: &Hub, head: &[u8], body: &[u8], from: SocketAddr) 
     let id = head.query.split('&').find_map(|pair| pair.strip_prefix(SESSION));
     let Some(client) = id.and_then(|id| hub.clients.find(id)) else {
         let refusal = Refusal::new(code::UNKNOWN_SESSION, "there is no such session");
-        return Response::error(status::NOT_FOUND, crate::mcp::write::NO_ID, &refusal);
+        let response = Response::error(status::NOT_FOUND, crate::mcp::write::NO_ID, &refusal);
+        let origin = endpoint::origin(&head, from);
+        if let Some(row) = endpoint::refused(hub, &origin, &response, body.len()) {
+            let _ = hub.server.audit().record(*row).await;
+        }
+        return response;
     };
     let mut out = Vec::new();
     let taken = client.dialogue.take(body, endpoint::origin(&head, from), &mut out);

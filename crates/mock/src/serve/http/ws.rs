@@ -39,6 +39,7 @@ use crate::{
 
 /// Where the socket is.
 pub(super) const PATH: &str = "/ws";
+/// Told only to a client that asks for it: others must not accept it.
 const PROTOCOL: &str = "mcp";
 /// How many pieces a second slow bytes are sent in, at most.
 const PIECES_PER_SECOND: u64 = 50;
@@ -61,14 +62,7 @@ pub(super) async fn serve(
     head: &[u8],
     accept: &str,
 ) -> io::Result<After> {
-    let mut hello = Vec::new();
-    Response::empty(status::SWITCHING)
-        .header("Upgrade", "websocket")
-        .header("Connection", "Upgrade")
-        .header("Sec-WebSocket-Accept", accept)
-        .header("Sec-WebSocket-Protocol", PROTOCOL)
-        .render(true, &mut hello);
-    send(&mut connection.stream, &hello).await?;
+    send(&mut connection.stream, &switch(head, accept)).await?;
     let (outbox, outgoing) = mpsc::channel(OUTBOX);
     let id = Sessions::<()>::name().to_string();
     let server = connection.hub.server.clone();
@@ -96,6 +90,22 @@ pub(super) async fn serve(
     Ok(after)
 }
 
+/// The reply that ends HTTP.
+fn switch(head: &[u8], accept: &str) -> Vec<u8> {
+    let mut response = Response::empty(status::SWITCHING)
+        .header("Upgrade", "websocket")
+        .header("Connection", "Upgrade")
+        .header("Sec-WebSocket-Accept", accept);
+    let offered =
+        Head::read(head).ok().flatten().and_then(|head| head.get(Line::WebSocketProtocol));
+    if offered.is_some_and(|offered| offered.split(',').any(|word| word.trim() == PROTOCOL)) {
+        response = response.header(Line::WebSocketProtocol.name(), PROTOCOL);
+    }
+    let mut hello = Vec::new();
+    response.render(true, &mut hello);
+    hello
+}
+
 async fn talk(
     socket: &mut Socket<'_>,
     dialogue: &Dialogue,
@@ -105,6 +115,7 @@ async fn talk(
     loop {
         let after = tokio::select! {
             Some(out) = outgoing.recv() => obey(socket, dialogue, out).await,
+            () = dialogue.server().end().cancelled() => Ok(After::Closed),
             message = socket.next() => match message {
                 Some(Ok(Message::Text(text))) => {
                     take(socket, dialogue, text.as_bytes(), origin).await
@@ -162,7 +173,12 @@ async fn obey(socket: &mut Socket<'_>, dialogue: &Dialogue, out: Out) -> Told {
             Step::Frame(frame) | Step::Raw(frame) | Step::Late(frame) => {
                 tell(socket, frame).await?
             }
-            Step::Partial { bytes, .. } => tell(socket, bytes).await?,
+            Step::Partial { bytes, .. } => {
+                // A text whose other fragments never come.
+                let fragment = Frame::message(bytes, OpCode::Data(Data::Text), false);
+                socket.send(Message::Frame(fragment)).await?;
+                return Ok(After::Closed);
+            }
             Step::Drip { frame, bytes_per_second } => {
                 drip(socket, &frame, bytes_per_second).await?;
             }

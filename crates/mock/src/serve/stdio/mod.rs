@@ -5,11 +5,12 @@
 //! time is done by the runtime and written by a second thread.
 
 mod lines;
+mod output;
 mod writer;
 
 use std::{
     io::{self, Read, Write},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     thread,
 };
 
@@ -19,7 +20,10 @@ use tokio::{
     time::{Duration, timeout},
 };
 
-use self::lines::{Line, Lines, READ_SIZE};
+use self::{
+    lines::{Line, Lines, READ_SIZE},
+    output::Output,
+};
 use super::{MESSAGE_LIMIT, Served, dialogue::Dialogue};
 use crate::{
     mcp::refusal::Refusal,
@@ -41,7 +45,7 @@ where
 {
     let (outbox, outgoing) = mpsc::channel(OUTBOX);
     let dialogue = Arc::new(Dialogue::new(server.clone(), SESSION, TransportName::Stdio, outbox));
-    let output = Arc::new(Mutex::new(output));
+    let output = Arc::new(Output::new(output));
     let (done, ended) = oneshot::channel();
     let (finished, mut later) = oneshot::channel();
     {
@@ -54,7 +58,8 @@ where
     {
         let server = server.clone();
         thread::Builder::new().name("mock-stdio-later".into()).spawn(move || {
-            let _ = finished.send(writer::write(&server, outgoing, &output));
+            writer::write(&server, outgoing, &output);
+            let _ = finished.send(());
         })?;
     }
     let stopped = |_| io::Error::other("the thread that serves the mock has panicked");
@@ -62,8 +67,12 @@ where
         ended = ended => ended.map_err(stopped)?,
         // A line that was cut, or a client that reads no more.
         _ = &mut later => Ok(()),
-        code = server.crashed() => return Ok(Served::Crashed(code)),
+        _ = server.crashed() => Ok(()),
     };
+    // A crash ends the line as well, and either may be seen first.
+    if let Some(code) = server.has_crashed() {
+        return Ok(Served::Crashed(code));
+    }
     dialogue.end().await;
     // With the last sender gone, the second thread writes what is ready and ends.
     drop(dialogue);
@@ -77,7 +86,7 @@ where
 fn answer_lines<W: Write>(
     dialogue: &Dialogue,
     input: &mut impl Read,
-    output: &Mutex<W>,
+    output: &Output<W>,
 ) -> io::Result<()> {
     let mut lines = Lines::new();
     let mut replies = Vec::new();
@@ -92,12 +101,10 @@ fn answer_lines<W: Write>(
         if replies.is_empty() {
             continue;
         }
-        let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
-        match output.write_all(&replies).and_then(|()| output.flush()) {
+        match output.write(|output| output.write_all(&replies)) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
             other => other?,
         }
-        drop(output);
         dialogue.server().has_replied();
         replies.clear();
         replies.shrink_to(READ_SIZE);

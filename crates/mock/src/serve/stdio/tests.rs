@@ -1,10 +1,13 @@
-use mcp_loadtest_core::{fault::FaultPlan, seed::Seed};
+use std::sync::Mutex;
+
+use mcp_loadtest_core::seed::Seed;
 use serde_json::{Value, json};
 
 use super::*;
 use crate::{
     audit::Audit,
     catalog::{Catalog, builtin},
+    desk::Desk,
 };
 
 /// Gives its pieces one by one, as a pipe may.
@@ -44,8 +47,8 @@ const PONG: &[u8] = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n";
 async fn run(fault: &str, pieces: Vec<Vec<u8>>) -> (Served, Vec<Vec<u8>>) {
     let mut catalog = Catalog::default();
     catalog.extend(builtin::tools(&[]));
-    let faults = FaultPlan::new([fault.parse().unwrap()], Seed(1));
-    let server = Arc::new(Server::new(catalog, faults, Audit::none()));
+    let faults = Desk::new(vec![fault.parse().unwrap()], Seed(1));
+    let server = Arc::new(Server::new(Default::default(), catalog, faults, Audit::none()));
     let writes = Writes::default();
     let served = serve(server, Pieces(pieces), writes.clone()).await.unwrap();
     let written = writes.0.lock().unwrap().clone();

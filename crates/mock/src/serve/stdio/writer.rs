@@ -2,7 +2,6 @@
 
 use std::{
     io::{self, Write},
-    sync::{Mutex, PoisonError},
     thread,
     time::Duration,
 };
@@ -10,6 +9,7 @@ use std::{
 use mcp_loadtest_core::fault::Step;
 use tokio::sync::mpsc;
 
+use super::output::Output;
 use crate::server::{Server, pending::Ending, session::Out};
 
 /// How many pieces a second slow bytes are written in, at most.
@@ -19,42 +19,54 @@ const PIECES_PER_SECOND: u64 = 50;
 pub(super) fn write<W: Write>(
     server: &Server,
     mut outgoing: mpsc::Receiver<Out>,
-    output: &Mutex<W>,
+    output: &Output<W>,
 ) {
     while let Some(out) = outgoing.blocking_recv() {
-        let written = match out {
-            Out::Message(frame) => write_step(output, &Step::Frame(frame)),
-            Out::Ending(Ending::Reply { steps, .. }) => {
-                let written = steps.iter().try_for_each(|step| write_step(output, step));
-                server.has_replied();
-                written
-            }
-            Out::Ending(Ending::Crash(code)) => {
-                server.crash(code);
-                return;
-            }
-            Out::Ending(Ending::Cut(_)) => return,
-            // Statuses and sessions are not a matter of pipes; faults that need them are refused.
-            Out::Ending(Ending::Silent | Ending::Http { .. } | Ending::SessionLost) => Ok(()),
-        };
-        if written.is_err() {
-            return;
+        if obey(server, out, output).is_err() {
+            break;
         }
+    }
+    output.close();
+}
+
+fn obey<W: Write>(server: &Server, out: Out, output: &Output<W>) -> io::Result<()> {
+    match out {
+        Out::Message(frame) => write_step(output, &Step::Frame(frame)),
+        Out::Ending(Ending::Reply { steps, .. }) => {
+            let written = steps.iter().try_for_each(|step| write_step(output, step));
+            server.has_replied();
+            written
+        }
+        Out::Ending(Ending::Crash(code)) => {
+            server.crash(code);
+            Err(ended())
+        }
+        Out::Ending(Ending::Cut(_)) => Err(ended()),
+        // Statuses and sessions are not a matter of pipes; faults that need them are refused.
+        Out::Ending(Ending::Silent | Ending::Http { .. } | Ending::SessionLost) => Ok(()),
     }
 }
 
-/// The line is ours until the step is done: bytes of two messages must not mix.
-fn write_step<W: Write>(output: &Mutex<W>, step: &Step) -> io::Result<()> {
-    let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
-    match step {
-        Step::Frame(bytes) | Step::Late(bytes) | Step::Partial { bytes, .. } => {
+/// The line ends here, because a fault wants it.
+fn ended() -> io::Error {
+    io::ErrorKind::BrokenPipe.into()
+}
+
+fn write_step<W: Write>(output: &Output<W>, step: &Step) -> io::Result<()> {
+    output.write(|output| match step {
+        Step::Frame(bytes) | Step::Late(bytes) => {
             output.write_all(bytes)?;
-            output.write_all(b"\n")?;
+            output.write_all(b"\n")
         }
-        Step::Raw(bytes) => output.write_all(bytes)?,
-        Step::Drip { frame, bytes_per_second } => drip(&mut *output, frame, *bytes_per_second)?,
-    }
-    output.flush()
+        // As a server that dies while it writes: the line has no end, and nothing follows.
+        Step::Partial { bytes, .. } => {
+            output.write_all(bytes)?;
+            output.flush()?;
+            Err(ended())
+        }
+        Step::Raw(bytes) => output.write_all(bytes),
+        Step::Drip { frame, bytes_per_second } => drip(output, frame, *bytes_per_second),
+    })
 }
 
 fn drip(output: &mut impl Write, frame: &[u8], bytes_per_second: u64) -> io::Result<()> {

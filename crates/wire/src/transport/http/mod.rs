@@ -6,10 +6,14 @@
 
 mod body;
 pub(crate) mod head;
+mod reply;
 pub(crate) mod slow;
 pub(crate) mod sse;
 pub(crate) mod stream;
+mod trouble;
 mod unasked;
+
+pub(crate) use trouble::{Trouble, status_trouble};
 
 use std::{
     cell::{Cell, RefCell},
@@ -20,21 +24,17 @@ use std::{
     time::Duration,
 };
 
-use mcp_loadtest_core::{
-    display::visible_bytes,
-    jsonrpc::{self, Message},
-    outcome::ErrorCategory,
-};
+use mcp_loadtest_core::jsonrpc::{self, Message};
 use tokio::{
     io::{AsyncRead as _, ReadBuf},
     task::JoinSet,
 };
 
 use self::{
-    head::{ContentType, Framing, Head, Heads, RequestHead},
+    head::{ContentType, Framing, Heads, RequestHead},
     stream::{Dial, Stream},
 };
-use crate::session::{Break, Inner, Prepared};
+use crate::session::Inner;
 
 /// How much is asked of a socket at once.
 const READ_SIZE: usize = 64 << 10;
@@ -65,27 +65,6 @@ pub(crate) struct HttpLink {
     heads: Heads,
     /// The task that hears what the server says unasked; it ends with the session.
     listener: RefCell<JoinSet<()>>,
-}
-
-/// Why an exchange failed.
-pub(crate) struct Trouble {
-    pub(crate) category: ErrorCategory,
-    pub(crate) code: Option<i64>,
-    pub(crate) message: String,
-}
-
-impl Trouble {
-    pub(crate) fn disconnected(message: impl std::fmt::Display) -> Self {
-        Self { category: ErrorCategory::Disconnected, code: None, message: message.to_string() }
-    }
-
-    pub(crate) fn malformed(message: impl std::fmt::Display) -> Self {
-        Self { category: ErrorCategory::Malformed, code: None, message: message.to_string() }
-    }
-
-    pub(crate) fn into_break(self) -> Break {
-        Break { category: self.category, code: self.code, message: self.message.into() }
-    }
 }
 
 impl HttpLink {
@@ -129,10 +108,12 @@ impl HttpLink {
         head.render(method)
     }
 
-    /// Sends one request and settles its reply.
-    pub(crate) async fn exchange(&self, inner: &Inner, id: u64, prepared: &Prepared) {
+    /// Sends the request of a call and settles its reply.
+    pub(crate) async fn exchange(&self, inner: &Inner, id: u64) {
         let result = async {
             let mut stream = self.connection().await?;
+            let prepared = inner.slots.borrow_mut().prepared(id);
+            let Some(prepared) = prepared else { return Ok(()) };
             // Written before anything is waited for, so that no call holds on to what it writes.
             let unsent = send(&stream, |out| {
                 self.begin_request(out, &prepared.headers, prepared.template.len(id));
@@ -274,88 +255,6 @@ impl HttpLink {
         }
     }
 
-    /// Settles a reply whose body is complete.
-    fn take_body(
-        &self,
-        inner: &Inner,
-        id: u64,
-        head: &Head,
-        body: &[u8],
-        at: Duration,
-    ) -> Result<(), Trouble> {
-        self.take_session_id(inner, head);
-        // Python's SDK calls the empty answer to a DELETE JSON.
-        let says_something = !body.trim_ascii().is_empty();
-        if head.status == 200 && head.content_type == ContentType::Json && says_something {
-            inner.take_frame(body, at);
-        } else {
-            self.take_status(inner, id, head, body, at)?;
-        }
-        if id != 0 && inner.slots.borrow_mut().waiting(id).is_some() {
-            return Err(Trouble::malformed(format_args!(
-                "HTTP {} without a reply to the request: {}",
-                head.status,
-                visible_bytes(body, 80)
-            )));
-        }
-        Ok(())
-    }
-
-    fn take_session_id(&self, inner: &Inner, head: &Head) {
-        if let Some(id) = &head.session_id
-            && inner.lifecycle.get().http_sessions
-            && self.session_id.borrow().is_none()
-        {
-            *self.session_id.borrow_mut() = Some(id.to_string());
-            self.refresh_head(inner);
-        }
-    }
-
-    /// Anything but a plain JSON reply.
-    fn take_status(
-        &self,
-        inner: &Inner,
-        id: u64,
-        head: &Head,
-        body: &[u8],
-        at: Duration,
-    ) -> Result<(), Trouble> {
-        if matches!(head.status, 200..=299) {
-            return match (id, head.content_type) {
-                (0, _) => Ok(()),
-                (_, ContentType::Other) if !body.is_empty() => {
-                    Err(Trouble::malformed(format_args!(
-                        "HTTP {} with a body that is neither JSON nor an event stream: {}",
-                        head.status,
-                        visible_bytes(body, 80)
-                    )))
-                }
-                _ => Ok(()),
-            };
-        }
-        if head.status == 404 && id != 0 && self.has_session(inner) {
-            // The server has forgotten the session; whoever owns it must begin a new one.
-            let message = "the server ended the session (HTTP 404)".into();
-            let code = Some(404);
-            inner.break_off(Break { category: ErrorCategory::Disconnected, code, message });
-            return Ok(());
-        }
-        let reading = jsonrpc::read(body);
-        if let Some(Message::Response { body: error @ jsonrpc::Body::Error { .. }, .. }) =
-            reading.message
-            && id != 0
-        {
-            // A refusal may carry no id: the exchange itself says what it answers.
-            inner.settle(id, error, &[], at);
-            return Ok(());
-        }
-        Err(status_trouble(head, body))
-    }
-
-    fn has_session(&self, inner: &Inner) -> bool {
-        inner.lifecycle.get().http_sessions && self.session_id.borrow().is_some()
-    }
-
     /// Ends the session, where there is one.
     pub(crate) async fn close(&self, inner: &Inner) {
         if self.has_session(inner) {
@@ -385,20 +284,6 @@ fn send(stream: &Stream, write: impl FnOnce(&mut Vec<u8>)) -> Result<Option<Vec<
 enum Whole {
     Settled { keep_alive: bool },
     Incomplete(Vec<u8>),
-}
-
-pub(crate) fn status_trouble(head: &Head, body: &[u8]) -> Trouble {
-    let message = match (&head.location, head.status) {
-        (Some(location), 300..=399) => {
-            format!(
-                "HTTP {} sends us to {}; redirects are not followed",
-                head.status,
-                visible_bytes(location.as_bytes(), 200)
-            )
-        }
-        _ => format!("HTTP {}: {}", head.status, visible_bytes(body.trim_ascii(), 120)),
-    };
-    Trouble { category: ErrorCategory::ServerError, code: Some(i64::from(head.status)), message }
 }
 
 /// A modern notification names its method in a header as requests do.

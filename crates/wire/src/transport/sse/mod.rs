@@ -2,7 +2,8 @@
 //!
 //! One GET opens a stream of events. Its first event says where to POST what we say; each POST is
 //! answered with 202 and the reply to it comes on the stream. So a call waits in its slot as over
-//! pipes, one task reads the stream, and each POST is a task of its own that reuses connections.
+//! pipes, one task reads the stream, and each POST is a task of its own that reuses connections, of
+//! which there are not more than a server can be expected to take.
 //!
 //! | what happens                      | what it means                                             |
 //! |-----------------------------------|-----------------------------------------------------------|
@@ -22,7 +23,7 @@ use std::{
 };
 
 use mcp_loadtest_core::{display::visible_bytes, outcome::ErrorCategory};
-use tokio::{task::JoinSet, time::timeout};
+use tokio::{sync::Semaphore, task::JoinSet, time::timeout};
 
 use super::{
     Link,
@@ -40,6 +41,9 @@ use crate::session::{Break, Inner, OpenError};
 const POST_LIMIT: Duration = Duration::from_secs(60);
 /// POSTs without an answer, beyond twice the calls in flight: more would only exhaust us.
 const MOST_IDLE_POSTS: usize = 1024;
+/// Connections for POSTs; what is to be said beyond that waits for one. A POST is answered at once, so
+/// these carry many more calls.
+const MOST_CONNECTIONS: usize = 512;
 /// How long a server may take to show that it speaks this transport.
 const SHOW_LIMIT: Duration = Duration::from_secs(1);
 /// What the stream is called in errors.
@@ -51,6 +55,7 @@ pub(crate) struct SseLink {
     post: OnceCell<HttpLink>,
     reader: RefCell<JoinSet<()>>,
     posts: RefCell<JoinSet<()>>,
+    connections: Semaphore,
     closing: Cell<bool>,
 }
 
@@ -93,6 +98,7 @@ impl SseLink {
             post: OnceCell::new(),
             reader: RefCell::default(),
             posts: RefCell::default(),
+            connections: Semaphore::new(MOST_CONNECTIONS),
             closing: Cell::new(false),
         }
     }
@@ -171,6 +177,7 @@ impl SseLink {
     /// Sends a frame and waits until it is accepted.
     pub(crate) async fn post(&self, inner: &Inner, id: Option<u64>, frame: Vec<u8>) {
         let Some(post) = self.post.get() else { return };
+        let Ok(_connection) = self.connections.acquire().await else { return };
         let Ok(Err(trouble)) = timeout(POST_LIMIT, post.post_frame(inner, &frame)).await else {
             return;
         };

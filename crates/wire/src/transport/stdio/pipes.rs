@@ -7,6 +7,7 @@
 
 use std::{
     cell::RefCell,
+    collections::VecDeque,
     future::poll_fn,
     pin::{Pin, pin},
     rc::{Rc, Weak},
@@ -33,6 +34,10 @@ pub(super) struct Outbox {
     stdin: Option<ChildStdin>,
     buffer: Vec<u8>,
     sent: usize,
+    /// How much was sent of what is no longer in the buffer.
+    gone: u64,
+    /// Where answers end that may not have been sent yet, counted from the first byte of all.
+    answers: VecDeque<u64>,
     closed: bool,
     /// Nobody writes any more: the task has ended.
     left: bool,
@@ -46,6 +51,8 @@ impl Outbox {
             stdin: Some(stdin),
             buffer: Vec::new(),
             sent: 0,
+            gone: 0,
+            answers: VecDeque::new(),
             closed: false,
             left: false,
             waker: None,
@@ -61,6 +68,17 @@ impl Outbox {
         write(&mut self.buffer);
         self.buffer.push(b'\n');
         self.wake();
+    }
+
+    /// The same for a frame that the server made us send. Gives how many of these wait.
+    pub(super) fn answer(&mut self, frame: &[u8]) -> usize {
+        self.send(|out| out.extend_from_slice(frame));
+        let sent = self.gone + self.sent as u64;
+        while self.answers.front().is_some_and(|end| *end <= sent) {
+            self.answers.pop_front();
+        }
+        self.answers.push_back(self.gone + self.buffer.len() as u64);
+        self.answers.len()
     }
 
     #[inline]
@@ -94,6 +112,7 @@ impl Outbox {
                 }
             }
         }
+        self.gone += self.buffer.len() as u64;
         self.buffer.clear();
         self.sent = 0;
         if self.closed {
@@ -105,6 +124,7 @@ impl Outbox {
     fn forget_sent(&mut self) {
         if self.sent * 2 >= self.buffer.len() {
             self.buffer.drain(..self.sent);
+            self.gone += self.sent as u64;
             self.sent = 0;
         }
     }
@@ -241,18 +261,33 @@ impl Pipes {
 mod tests {
     use std::process::Stdio;
 
-    use tokio::process::Command;
+    use tokio::process::{Child, Command};
 
     use super::*;
 
+    fn spawn(program: &str, arguments: &[&str]) -> Child {
+        let mut command = Command::new(program);
+        let command = command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::null());
+        command.kill_on_drop(true).spawn().expect("it is there")
+    }
+
+    #[tokio::test]
+    async fn answers_count_until_they_are_sent() {
+        let mut reading = spawn("cat", &[]);
+        let mut outbox = Outbox::new(reading.stdin.take().expect("it was asked for"));
+        assert_eq!([(); 3].map(|()| outbox.answer(b"{}")), [1, 2, 3]);
+        poll_fn(|cx| {
+            outbox.flush(cx);
+            if outbox.buffer.is_empty() { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+        outbox.send(|out| out.extend_from_slice(b"{}"));
+        assert_eq!(outbox.answer(b"{}"), 1);
+    }
+
     #[tokio::test]
     async fn what_a_full_pipe_has_taken_is_not_kept() {
-        let mut deaf = Command::new("sleep")
-            .arg("60")
-            .stdin(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()
-            .expect("`sleep` is there");
+        let mut deaf = spawn("sleep", &["60"]);
         let mut outbox = Outbox::new(deaf.stdin.take().expect("it was asked for"));
         for _ in 0..100 {
             outbox.send(|out| out.resize(out.len() + 1000, b'x'));

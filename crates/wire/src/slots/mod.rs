@@ -10,46 +10,16 @@
 //! An id's slot is `id % capacity`. A slot that is still taken by an old, stuck call makes `open`
 //! skip that id, so ids stay unique and grow; gaps mean that something hangs.
 
+mod deadlines;
+
 use std::{rc::Rc, task::Waker, time::Duration};
 
-use mcp_loadtest_core::event::Phase;
+use mcp_loadtest_core::{event::Phase, units::nanos};
+
+pub use deadlines::Deadlines;
+pub(crate) use deadlines::{Due, Limits, Overdue};
 
 use crate::session::Prepared;
-
-/// When silence becomes a hang, and when the call is given up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Deadlines {
-    /// No reply for this long is a hang.
-    pub hang: Duration,
-    /// After the hang, a reply is waited for this much longer.
-    pub grace: Duration,
-    /// The caller's own limit for the whole call.
-    pub timeout: Duration,
-}
-
-/// A deadline that has passed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Due {
-    /// The hang threshold.
-    Overdue,
-    /// Hang threshold and grace period.
-    Silent,
-    /// The caller's own limit.
-    TimedOut,
-}
-
-/// Whether a reply came too late.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Overdue {
-    /// In time.
-    No,
-    /// After the hang threshold, as was reported.
-    Noticed,
-    /// After the hang threshold, which nobody had noticed yet.
-    Unnoticed,
-    /// After the caller's own limit.
-    TimedOut,
-}
 
 /// What a caller waits for.
 #[derive(Debug)]
@@ -61,14 +31,23 @@ pub(crate) enum Progress {
 }
 
 /// How the wire saw a call end; it was reported. What is large is boxed: calls wait by the thousand.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug)]
 pub(crate) enum Ended {
     /// With a good reply at this moment, whose body nobody wants.
     Well(Duration),
     /// With any other reply, or a failure.
     Replied(Box<crate::session::Reply>),
-    /// Not yet: the server wants input before it answers. The raw result.
-    NeedsInput(Box<[u8]>),
+    /// Not yet: the server wants input before it answers.
+    NeedsInput(Box<Unfinished>),
+}
+
+/// A call that goes on with another request.
+#[derive(Debug)]
+pub(crate) struct Unfinished {
+    /// As it began.
+    pub(crate) opening: Opening,
+    /// The raw result that says what is wanted.
+    pub(crate) result: Box<[u8]>,
 }
 
 #[derive(Debug)]
@@ -95,31 +74,6 @@ pub(crate) struct Slot {
     due: Option<Due>,
 }
 
-/// The ages at which a call is due, in nanoseconds.
-#[derive(Debug, Clone, Copy)]
-struct Limits {
-    hang: u64,
-    silent: u64,
-    timeout: u64,
-}
-
-impl Limits {
-    const NEVER: Self = Self { hang: u64::MAX, silent: u64::MAX, timeout: u64::MAX };
-
-    fn new(deadlines: &Deadlines) -> Self {
-        let hang = nanos(deadlines.hang);
-        let silent = hang.saturating_add(nanos(deadlines.grace));
-        Self { hang, silent, timeout: nanos(deadlines.timeout) }
-    }
-}
-
-/// Without the 128 bits that `as_nanos` takes.
-#[inline]
-fn nanos(duration: Duration) -> u64 {
-    let seconds = duration.as_secs().saturating_mul(1_000_000_000);
-    seconds.saturating_add(u64::from(duration.subsec_nanos()))
-}
-
 /// All calls in flight on a session.
 #[derive(Debug)]
 pub(crate) struct Slots {
@@ -135,13 +89,14 @@ pub(crate) struct Slots {
 }
 
 /// What a new call brings along.
+#[derive(Debug)]
 pub(crate) struct Opening {
     pub(crate) prepared: Rc<Prepared>,
     pub(crate) phase: Phase,
     pub(crate) segment: u16,
     pub(crate) intended: Duration,
     pub(crate) started: Duration,
-    pub(crate) deadlines: Deadlines,
+    pub(crate) limits: Limits,
     pub(crate) keep_body: bool,
 }
 
@@ -166,8 +121,9 @@ impl Slots {
         slots
     }
 
-    /// Takes a slot and gives the id of the new call.
-    pub(crate) fn open(&mut self, opening: Opening) -> u64 {
+    /// Takes a slot for a new call.
+    #[inline]
+    pub(crate) fn open(&mut self, opening: Opening) -> &Slot {
         // Without a free slot the search below would never end.
         if (self.waiting + self.finished + self.abandoned) * 4 >= self.ring.len() * 3 {
             self.grow();
@@ -178,7 +134,8 @@ impl Slots {
         let id = self.next_id;
         self.next_id += 1;
         self.waiting += 1;
-        *self.slot(id) = Slot {
+        let slot = self.slot(id);
+        *slot = Slot {
             id,
             prepared: Some(opening.prepared),
             phase: opening.phase,
@@ -188,10 +145,10 @@ impl Slots {
             keep_body: opening.keep_body,
             state: State::Waiting { overdue: false },
             waker: None,
-            limits: Limits::new(&opening.deadlines),
+            limits: opening.limits,
             due: None,
         };
-        id
+        slot
     }
 
     fn slot(&mut self, id: u64) -> &mut Slot {
@@ -227,6 +184,11 @@ impl Slots {
     pub(crate) fn waiting(&mut self, id: u64) -> Option<&mut Slot> {
         let slot = self.slot(id);
         (slot.id == id && matches!(slot.state, State::Waiting { .. })).then_some(slot)
+    }
+
+    /// The request of the call that still waits under this id.
+    pub(crate) fn prepared(&mut self, id: u64) -> Option<Rc<Prepared>> {
+        self.waiting(id)?.prepared.clone()
     }
 
     /// The call that waits under this id, and whether its deadlines had passed at that moment. The
@@ -378,6 +340,20 @@ impl Slots {
 }
 
 impl Slot {
+    /// What is needed to go on with the call after this result.
+    pub(crate) fn unfinished(&self, result: &[u8]) -> Option<Box<Unfinished>> {
+        let opening = Opening {
+            prepared: self.prepared.clone()?,
+            phase: self.phase,
+            segment: self.segment,
+            intended: self.intended,
+            started: self.started,
+            limits: self.limits,
+            keep_body: self.keep_body,
+        };
+        Some(Box::new(Unfinished { opening, result: result.into() }))
+    }
+
     fn free() -> Self {
         Self {
             id: 0,
@@ -416,7 +392,7 @@ mod tests {
             segment: 0,
             intended: Duration::ZERO,
             started: Duration::ZERO,
-            deadlines: Deadlines { hang: day, grace: day, timeout: day },
+            limits: Limits::new(&Deadlines { hang: day, grace: day, timeout: day }),
             keep_body: false,
         }
     }
@@ -428,7 +404,7 @@ mod tests {
         let mut slots = Slots::new(0);
         let mut ended = Vec::new();
         for _ in 0..100 {
-            let ids: Vec<_> = (0..7).map(|_| slots.open(opening())).collect();
+            let ids: Vec<_> = (0..7).map(|_| slots.open(opening()).id).collect();
             ids.iter().for_each(|id| slots.finish(*id, Ended::Well(Duration::ZERO)));
             ended.extend(ids);
         }
@@ -441,7 +417,7 @@ mod tests {
         assert_eq!(slots.finished, 0);
         let size = slots.ring.len();
         for _ in 0..10 * size {
-            let id = slots.open(opening());
+            let id = slots.open(opening()).id;
             slots.finish(id, Ended::Well(Duration::ZERO));
             slots.progress(id);
         }

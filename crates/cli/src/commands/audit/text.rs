@@ -1,0 +1,138 @@
+//! A row as text. What clients sent is shown, never obeyed: terminal escapes become visible.
+
+use std::{fmt::Write as _, time::Duration};
+
+use mcp_loadtest_core::{display::visible, units::format_latency};
+use mcp_loadtest_mock::audit::Row;
+
+/// How much of a message is shown in a line.
+const MESSAGE: usize = 100;
+
+/// What a row says, in the order in which it is told.
+pub(super) const MEMBERS: [&str; 30] = [
+    "seq",
+    "ts",
+    "kind",
+    "transport",
+    "era",
+    "revision",
+    "session",
+    "rpc_id",
+    "method",
+    "tool",
+    "arguments",
+    "arguments_truncated",
+    "http_verb",
+    "http_path",
+    "headers",
+    "http_status",
+    "error_code",
+    "error_message",
+    "error_category",
+    "success",
+    "cancelled",
+    "fault",
+    "attempt",
+    "bytes_in",
+    "bytes_out",
+    "duration_us",
+    "events",
+    "event_count",
+    "client",
+    "note",
+];
+
+/// The heads of the columns of [`cells`].
+pub(super) const HEADS: [&str; 6] =
+    ["seq", "time", "what", "outcome", "took", "arguments or error"];
+
+/// A row in one line.
+pub(super) fn cells(row: &Row) -> [String; 6] {
+    [
+        row.seq.to_string(),
+        row.ts.to_string().replace('T', " ").trim_end_matches('Z').to_owned(),
+        visible(&name(row), 48),
+        visible(&outcome(row), 40),
+        took(row.duration_us),
+        visible(
+            row.error_message.as_deref().or(row.arguments.as_deref()).unwrap_or_default(),
+            MESSAGE,
+        ),
+    ]
+}
+
+/// What a row is about: its tool, its method, or what else it was.
+pub(super) fn name(row: &Row) -> String {
+    match (&row.method, &row.tool) {
+        (Some(method), Some(tool)) => format!("{method} {tool}"),
+        (Some(method), None) => method.to_string(),
+        (None, _) => row.kind.to_string(),
+    }
+}
+
+fn outcome(row: &Row) -> String {
+    let mut text = if row.success { "ok" } else { "failed" }.to_owned();
+    if let Some(code) = row.error_code {
+        let _ = write!(text, " {code}");
+    }
+    if let Some(category) = &row.error_category {
+        let _ = write!(text, " {category}");
+    }
+    for (holds, word) in [(row.cancelled, " cancelled"), (row.fault.is_some(), " fault")] {
+        text.push_str(if holds { word } else { "" });
+    }
+    if row.attempt > 1 {
+        let _ = write!(text, " #{}", row.attempt);
+    }
+    text
+}
+
+pub(super) fn took(micros: u64) -> String {
+    format_latency(Duration::from_micros(micros))
+}
+
+/// JSON that a terminal can be shown: what it would obey, or would not show, is escaped. It reads
+/// back as the same.
+pub(super) fn json(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\u{7f}'..='\u{9f}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{206f}'
+            | '\u{feff}' => {
+                let _ = write!(safe, "\\u{:04x}", c as u32);
+            }
+            c => safe.push(c),
+        }
+    }
+    safe
+}
+
+/// A row as a line of JSON, with its end.
+pub(super) fn line(row: &Row) -> String {
+    json(&row.to_line())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escaped_json_reads_back() {
+        let value = serde_json::json!({"a": "\u{9b}31m\u{202e}ok \u{7f}é"});
+        let text = json(&value.to_string());
+        assert!(!text.contains(['\u{9b}', '\u{202e}', '\u{7f}']), "{text}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
+    }
+
+    #[test]
+    fn a_row_in_a_line_has_nothing_that_a_terminal_obeys() {
+        let mut row = Row { method: Some("tools/call\x1b[2J".into()), ..Row::default() };
+        row.tool = Some("\r\n::set-env".into());
+        row.error_message = Some("\u{202e}\x07".into());
+        row.error_category = Some("\x1b]0;x\x07".into());
+        let shown = cells(&row).concat();
+        assert!(!shown.contains(|c: char| c.is_control() || c == '\u{202e}'), "{shown:?}");
+    }
+}

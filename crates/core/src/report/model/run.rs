@@ -1,0 +1,118 @@
+//! The report itself.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime},
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Coverage, ErrorStats, Finding, LatencyStats, ProcessStats, SegmentStats, ServerInfo, StepStats,
+    ThroughputStats, ToolStats, TraceStats, Validity, Verdict, Window,
+};
+use crate::{
+    report::{Renderer as _, json, markdown},
+    scenario::ScenarioKind,
+    stats::grade::Grades,
+    thresholds::ThresholdViolation,
+};
+
+/// What a run found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// A ULID.
+    pub run_id: String,
+    /// When the run began.
+    pub started_at: SystemTime,
+    /// How long all of it took.
+    pub duration: Duration,
+    /// What was run.
+    pub scenario_kind: ScenarioKind,
+    /// Against whom.
+    pub server_info: ServerInfo,
+    /// Response times, from the intended start of each call.
+    pub latency: LatencyStats,
+    /// Service times, from the true start of each call.
+    pub service: LatencyStats,
+    /// How much was done.
+    pub throughput: ThroughputStats,
+    /// How calls failed.
+    pub errors: ErrorStats,
+    /// The server's process tree.
+    pub process: ProcessStats,
+    /// By tool.
+    pub tools: Vec<ToolStats>,
+    /// By step.
+    pub steps: Vec<StepStats>,
+    /// By step of the scenario; empty where it is all of one piece.
+    pub segments: Vec<SegmentStats>,
+    /// By time.
+    pub windows: Vec<Window>,
+    /// Whether the figures are the server's.
+    pub validity: Validity,
+    /// Grades by published limits; none for a run that cannot be judged.
+    pub grades: Option<Grades>,
+    /// Which of the server's tools were called.
+    pub coverage: Coverage,
+    /// Calls that were never answered.
+    pub deadlock_count: u32,
+    /// Calls that passed the hang threshold.
+    pub hang_count: u32,
+    /// How long each silent call was waited for.
+    pub hung_for: Vec<Duration>,
+    /// Calls that were due but not sent.
+    pub dropped: u64,
+    /// Where the trace is, if one was kept.
+    pub trace_path: PathBuf,
+    /// The directory of the run, if it has one.
+    pub run_dir: Option<PathBuf>,
+    /// What was called, with its arguments.
+    pub calls: Vec<String>,
+    /// How many lines the trace has.
+    pub trace_events: u64,
+    /// How much of the run the trace has.
+    pub trace: TraceStats,
+    /// Which gates did not hold.
+    pub threshold_violations: Vec<ThresholdViolation>,
+    /// What was concluded.
+    pub findings: Vec<Finding>,
+    /// The word above everything else.
+    pub verdict: Verdict,
+    /// Whether a signal cut the run short.
+    pub interrupted: bool,
+    /// What choices were derived from.
+    pub seed: u64,
+    /// Names under which the run is found again.
+    #[serde(default)]
+    pub tags: Vec<String>,
+}
+
+impl Report {
+    /// Whether every gate held and no bug was found.
+    pub fn passed(&self) -> bool {
+        self.verdict.passes()
+    }
+
+    /// The share of calls that failed; nothing when there was no call.
+    pub fn error_rate(&self) -> Option<f64> {
+        let ended = self.throughput.total_requests.saturating_sub(self.dropped);
+        (ended > 0).then(|| self.errors.total as f64 / ended as f64)
+    }
+
+    /// The finding with this id, if there is one.
+    pub fn finding(&self, id: &str) -> Option<&Finding> {
+        self.findings.iter().find(|finding| finding.id == id)
+    }
+
+    /// Writes the report for people.
+    pub fn write_markdown(&self, path: &Path) -> io::Result<()> {
+        markdown::Markdown.render(self, &mut std::fs::File::create(path)?)
+    }
+
+    /// Writes the metrics for machines.
+    pub fn write_json(&self, path: &Path) -> io::Result<()> {
+        json::Metrics.render(self, &mut std::fs::File::create(path)?)
+    }
+}
