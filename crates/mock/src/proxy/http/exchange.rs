@@ -1,9 +1,6 @@
 //! One request: passed on, treated, or answered.
 
-use std::{
-    collections::HashSet,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::sync::Arc;
 
 use http::{Method, Request, Response, StatusCode, header::CONTENT_TYPE, request::Parts};
 use hyper::body::{Bytes, Incoming};
@@ -23,13 +20,14 @@ use super::{
     channel::Channels,
     head,
     io::ResetFlag,
+    memory::{Deaf, Memory},
     pump,
     replies::{Job, Turn, plain, status},
     upstream::Upstream,
 };
 use crate::proxy::{
     judge::{Gate, Judge},
-    message::{Call, Key, SUBSCRIBE, Said, answered},
+    message::{Call, SUBSCRIBE, Said, answered},
     notice::Flood,
     record::Open,
 };
@@ -41,10 +39,7 @@ pub(super) struct Exchange {
     /// What a request that came through here is known by.
     mark: String,
     crash: mpsc::Sender<i32>,
-    /// Sessions that the server is made to have forgotten.
-    lost: Mutex<HashSet<String>>,
-    /// Calls whose cancels do not reach the server.
-    deaf: Mutex<HashSet<(Option<String>, Key)>>,
+    memory: Memory,
     pub(super) turn: Turn,
     pub(super) channels: Channels,
 }
@@ -68,8 +63,7 @@ impl Exchange {
             upstream: Upstream::new(origin),
             mark: format!("mcp-loadtest-{}", ulid::Ulid::generate()),
             crash,
-            lost: Mutex::default(),
-            deaf: Mutex::default(),
+            memory: Memory::default(),
             turn: Turn::default(),
             channels: Channels::default(),
         }
@@ -97,7 +91,7 @@ impl Exchange {
             Err(NotWhole::Broken) => return Err(Torn),
         };
         let session = self.session(&head);
-        if session.as_ref().is_some_and(|session| self.is_lost(session)) {
+        if self.memory.is_lost(session.as_deref()) {
             return Ok(status(
                 StatusCode::NOT_FOUND,
                 Instead::SessionLost.frame(b"null", Era::Legacy),
@@ -133,7 +127,7 @@ impl Exchange {
                 let body = self.judge.first_page(&errand.call, &body).unwrap_or(body);
                 self.call(errand, head, body.into(), reset).await
             }
-            Said::Cancelled(id) if self.is_deaf(&session, &id) => {
+            Said::Cancelled(id) if self.memory.is_deaf(session.as_deref(), &id) => {
                 self.judge.recorder.close(open).await;
                 Ok(status(StatusCode::ACCEPTED, None))
             }
@@ -153,8 +147,8 @@ impl Exchange {
         reset: ResetFlag,
     ) -> Reply {
         if errand.treatment.ignores_cancel {
-            let key = (errand.session.clone(), errand.call.id.clone());
-            errand.deaf = Some(Deaf::new(self.clone(), key));
+            let session = errand.session.as_deref();
+            errand.deaf = Some(self.memory.deafen(session, &errand.call.id));
         }
         let Some(instead) = errand.treatment.instead.take() else {
             return Ok(self.ask(errand, head, body).await);
@@ -182,7 +176,7 @@ impl Exchange {
                 return Ok(super::replies::http(&instead));
             }
             Instead::SessionLost => {
-                self.lost().extend(errand.session.clone());
+                self.memory.lose(errand.session.as_deref());
                 self.note(errand.open, "the session was lost").await;
                 let frame = instead.frame(&errand.call.id, errand.call.era);
                 return Ok(status(StatusCode::NOT_FOUND, frame));
@@ -298,19 +292,6 @@ impl Exchange {
         }
         self.judge.recorder.close(open).await;
     }
-
-    fn lost(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
-        self.lost.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn is_lost(&self, session: &str) -> bool {
-        self.lost().contains(session)
-    }
-
-    fn is_deaf(&self, session: &Option<String>, id: &Key) -> bool {
-        let deaf = self.deaf.lock().unwrap_or_else(PoisonError::into_inner);
-        deaf.contains(&(session.clone(), id.clone()))
-    }
 }
 
 impl Errand {
@@ -318,26 +299,6 @@ impl Errand {
     fn into_job(self) -> (Job, Option<String>) {
         let Self { call, session, treatment, due, deaf, open } = self;
         (Job { id: call.id, treatment, due, _deaf: deaf, open }, session)
-    }
-}
-
-/// Keeps the cancels of a call from the server while the call is on.
-pub(super) struct Deaf {
-    exchange: Arc<Exchange>,
-    key: (Option<String>, Key),
-}
-
-impl Deaf {
-    fn new(exchange: Arc<Exchange>, key: (Option<String>, Key)) -> Self {
-        exchange.deaf.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone());
-        Self { exchange, key }
-    }
-}
-
-impl Drop for Deaf {
-    fn drop(&mut self) {
-        let mut deaf = self.exchange.deaf.lock().unwrap_or_else(PoisonError::into_inner);
-        deaf.remove(&self.key);
     }
 }
 

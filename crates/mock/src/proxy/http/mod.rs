@@ -6,6 +6,7 @@
 //! | `replies`  | sends treated replies, as JSON or as events                        |
 //! | `pump`     | passes a stream of events on, and treats the replies in it         |
 //! | `channel`  | HTTP+SSE: replies that come on another connection than their calls |
+//! | `memory`   | what is remembered between requests                                |
 //! | `upstream` | the server                                                         |
 //! | `head`     | headers of one connection only, loops, and who may ask             |
 //! | `events`   | server-sent events                                                 |
@@ -21,6 +22,7 @@ mod events;
 mod exchange;
 mod head;
 mod io;
+mod memory;
 mod pump;
 mod replies;
 mod upstream;

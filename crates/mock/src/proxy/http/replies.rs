@@ -17,7 +17,8 @@ use tokio::{
 use super::{
     body::{Outgoing, Pieces, Torn},
     events::{self, Event},
-    exchange::{Deaf, Exchange},
+    exchange::Exchange,
+    memory::Deaf,
 };
 use crate::proxy::{message::Key, notice, record::Open};
 
