@@ -130,7 +130,9 @@ def install_with_apt(environment):
         admin = () if os.geteuid() == 0 else ("sudo", "-n")
         apt = (*admin, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-y")
         run(*admin, "sh", "-c", f"mkdir -p {settings.parent}; {say_so}")
-        run(*apt, "update")
+        # A list that cannot be renewed may still be good enough; the installation says if not.
+        with contextlib.suppress(InstallError):
+            run(*apt, "update")
         packages = environment.definition["packages"]
         run(*apt, "install", "--no-install-recommends", "-o", "Dpkg::Options::=--force-confold", *packages)
         folder = find_program(program, places)
