@@ -11,6 +11,7 @@ mod clients;
 mod cluster;
 mod commands;
 mod compare;
+mod cookbook;
 mod gateway;
 mod harness;
 mod interrupted;

@@ -4,7 +4,7 @@ mod text;
 
 use std::time::Duration;
 
-use clap::{Args, builder::NonEmptyStringValueParser};
+use clap::Args;
 use mcp_loadtest_core::{
     exit::Exit,
     server::{InheritEnv, ProtocolChoice},
@@ -86,7 +86,7 @@ pub(crate) struct GatewayArgs {
     #[arg(long)]
     explain: bool,
     /// The command that starts the gateway, after `--`.
-    #[arg(last = true, value_name = "COMMAND", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
 
