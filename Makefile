@@ -34,5 +34,5 @@ bench:
 	python3 scripts/bench
 
 schemas:
-	@for name in config metrics trace summary comparison tools probe; do \
+	@for name in config metrics trace summary comparison tools probe gateway; do \
 	  $(CARGO) run --quiet -p mcp-loadtest-cli -- schema $$name > schemas/$$name.v1.json; done

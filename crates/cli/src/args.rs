@@ -4,8 +4,8 @@ use clap::{Parser, Subcommand};
 
 use crate::{
     commands::{
-        audit, compare, completions, deadlock_probe, demo, example_config, list_scenarios, man,
-        mock, probe, proxy, report, run, runs, schema,
+        audit, compare, completions, deadlock_probe, demo, example_config, gateway, list_scenarios,
+        man, mock, probe, proxy, report, run, runs, schema,
     },
     env::Color,
 };
@@ -80,6 +80,8 @@ pub(crate) enum Command {
     Mock(mock::MockArgs),
     /// Stand between a client and a server, and let things go wrong.
     Proxy(proxy::ProxyArgs),
+    /// Check whatever sits between clients and servers: what does it keep, what does it break?
+    Gateway(Box<gateway::GatewayArgs>),
     /// Print shell completions.
     Completions(completions::CompletionsArgs),
     /// Write the manual pages.

@@ -12,7 +12,10 @@ use mcp_loadtest_core::{
     fault::Impossible,
     hint::Hint,
 };
-use mcp_loadtest_mock::audit::{AuditIncomplete, StoreError};
+use mcp_loadtest_mock::{
+    audit::{AuditIncomplete, StoreError},
+    gateway::GatewayError,
+};
 use thiserror::Error;
 
 use crate::env::Env;
@@ -70,6 +73,9 @@ pub(crate) enum CliError {
     /// The audit log lacks rows.
     #[error("{0}")]
     Audit(AuditIncomplete),
+    /// A gateway could not be checked.
+    #[error("{0}")]
+    Gateway(Box<GatewayError>),
     /// A fault that can never happen.
     #[error("{0}")]
     Fault(#[from] Impossible),
@@ -96,6 +102,7 @@ impl CliError {
             Self::Target { source, .. } => source.hint(),
             Self::Fault(error) => error.hint(),
             Self::Store(error) => error.hint(),
+            Self::Gateway(error) => error.hint(),
             Self::Read { .. } | Self::Write { .. } | Self::System(_) | Self::Audit(_) => None,
             Self::Interrupted => Some(
                 "after one Ctrl-C calls in flight have a moment to end, and the report is written"
@@ -118,6 +125,7 @@ impl CliError {
     fn server_said(&self) -> Option<&str> {
         match self {
             Self::Run(RunError::Open(error)) => error.stderr(),
+            Self::Gateway(error) => error.stderr(),
             Self::Target { source, .. } => source.server_said(),
             _ => None,
         }

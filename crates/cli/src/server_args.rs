@@ -247,7 +247,7 @@ fn split_words(line: &str) -> Result<Vec<String>, CliError> {
     })
 }
 
-fn split_pair(
+pub(crate) fn split_pair(
     text: &str,
     separator: char,
     flag: &str,

@@ -21,6 +21,7 @@ pub mod admin;
 pub mod audit;
 mod catalog;
 mod desk;
+pub mod gateway;
 mod mcp;
 mod mock;
 pub mod proxy;

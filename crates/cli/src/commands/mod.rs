@@ -6,6 +6,7 @@ pub(crate) mod completions;
 pub(crate) mod deadlock_probe;
 pub(crate) mod demo;
 pub(crate) mod example_config;
+pub(crate) mod gateway;
 pub(crate) mod list_scenarios;
 pub(crate) mod man;
 pub(crate) mod mock;
@@ -40,6 +41,7 @@ pub(crate) fn run(cli: Cli, env: &mut Env) -> Result<Exit, CliError> {
         Command::Schema(args) => schema::run(&args, env),
         Command::Mock(args) => mock::run(&args, env),
         Command::Proxy(args) => proxy::run(&args, env),
+        Command::Gateway(args) => gateway::run(&args, env),
         Command::Completions(args) => completions::run(&args, env),
         Command::Man(args) => man::run(&args, env),
     }

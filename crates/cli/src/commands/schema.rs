@@ -8,6 +8,7 @@ use mcp_loadtest_core::{
     report::{json, summary},
     tools_file, trace,
 };
+use mcp_loadtest_mock::gateway;
 use serde_json::Value;
 
 use super::explain;
@@ -30,6 +31,8 @@ pub(crate) enum SchemaName {
     Tools,
     /// What probe --json prints
     Probe,
+    /// What gateway --json prints
+    Gateway,
 }
 
 impl SchemaName {
@@ -43,6 +46,7 @@ impl SchemaName {
             Self::Comparison => compare::json::schema(),
             Self::Tools => tools_file::schema(),
             Self::Probe => ProbeReport::json_schema(),
+            Self::Gateway => gateway::schema(),
         }
     }
 }

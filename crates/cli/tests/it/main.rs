@@ -11,6 +11,8 @@ mod clients;
 mod cluster;
 mod commands;
 mod compare;
+mod cookbook;
+mod gateway;
 mod harness;
 mod interrupted;
 mod mock;

@@ -193,6 +193,11 @@ impl Session {
         self.inner.pid()
     }
 
+    /// The end of what the server said on stderr, where we started it.
+    pub fn stderr_tail(&self) -> String {
+        self.inner.stderr_tail()
+    }
+
     /// Notifications that came in so far.
     pub fn notifications(&self) -> u64 {
         self.inner.counters.notifications.get()

@@ -30,8 +30,9 @@ impl Inner {
             }
             Some(Message::Response { id: Id::Other(id), body }) => self.take_orphan(id, &body),
             Some(Message::Request { id, method, params }) => self.take_request(id, method, params),
-            Some(Message::Notification { .. }) => {
+            Some(Message::Notification { method, params }) => {
                 self.counters.notifications.set(self.counters.notifications.get() + 1);
+                self.sink.notified(method, params, at);
             }
             None => self.take_unreadable(frame, &reading.defects, at),
         }

@@ -1,0 +1,147 @@
+//! The pages of docs/cookbook are true: every `console` block is run, and says what it is said to say.
+//!
+//! A line that begins with `$ ` is typed (`> ` goes on with it), the lines below are part of what it
+//! prints, in this order; `...` stands for anything. A block whose last line is `[exit 1]` ends with
+//! that code, all others with 0. What a block leaves in the background ends with it; files stay until
+//! the end of the page. `<!-- needs: NAME -->` puts an environment's programs in reach.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+/// What a block types, what it is to print, and how it is to end.
+#[derive(Debug, Default, PartialEq)]
+struct Block {
+    script: String,
+    expected: Vec<String>,
+    code: i32,
+}
+
+fn blocks(page: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut open: Option<Block> = None;
+    for line in page.lines() {
+        match &mut open {
+            None if line == "```console" => open = Some(Block::default()),
+            None => {}
+            Some(_) if line == "```" => blocks.extend(open.take()),
+            Some(block) => take(block, line),
+        }
+    }
+    blocks
+}
+
+fn take(block: &mut Block, line: &str) {
+    if let Some(typed) = line.strip_prefix("$ ").or(line.strip_prefix("> ")) {
+        block.script.push_str(typed);
+        block.script.push('\n');
+    } else if let Some(code) = line.strip_prefix("[exit ").and_then(|rest| rest.strip_suffix(']')) {
+        block.code = code.parse().unwrap();
+    } else {
+        block.expected.push(line.to_owned());
+    }
+}
+
+/// Whether all expected lines are there in their order.
+fn missing<'a>(expected: &'a [String], printed: &str) -> Option<&'a str> {
+    let mut rest = printed.lines();
+    let is_missing = |wanted: &&String| {
+        wanted.trim() != "..." && !wanted.is_empty() && !rest.any(|line| fits(wanted, line))
+    };
+    expected.iter().find(is_missing).map(String::as_str)
+}
+
+/// Whether a line is as expected; `...` is anything.
+fn fits(wanted: &str, line: &str) -> bool {
+    let mut parts = wanted.split("...");
+    let Some(mut rest) = line.strip_prefix(parts.next().unwrap_or_default()) else { return false };
+    for part in parts {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    wanted.ends_with("...") || rest.is_empty()
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// Where a page's programs are, ours first.
+fn search_path(page: &str) -> String {
+    let binary = Path::new(env!("CARGO_BIN_EXE_mcp-loadtest"));
+    let mut folders = vec![binary.parent().unwrap().display().to_string()];
+    let needs =
+        page.lines().filter_map(|line| line.strip_prefix("<!-- needs: ")?.strip_suffix(" -->"));
+    for name in needs {
+        let script = root().join("tests/env/testenv.py");
+        let found = Command::new("python3").arg(script).args(["path", name]).output().unwrap();
+        assert!(found.status.success(), "{}", String::from_utf8_lossy(&found.stderr));
+        folders.push(format!("{}/bin", String::from_utf8(found.stdout).unwrap().trim()));
+    }
+    folders.push(std::env::var("PATH").unwrap_or_default());
+    folders.join(":")
+}
+
+fn check_page(name: &str) {
+    let page = fs::read_to_string(root().join("docs/cookbook").join(name)).unwrap();
+    let path = search_path(&page);
+    let dir = tempfile::tempdir().unwrap();
+    for (number, block) in blocks(&page).into_iter().enumerate() {
+        // What runs in the background is ended before the shell is, whatever happens.
+        let script = format!(
+            "set -e\ntrap 'set +e; kill $(jobs -p) 2>/dev/null; wait' EXIT\n{}",
+            block.script
+        );
+        let output = dir.path().join("output");
+        let file = fs::File::create(&output).unwrap();
+        let ended = Command::new("bash")
+            .args(["-c", &script])
+            .current_dir(dir.path())
+            .env("PATH", &path)
+            .env("FIXTURES", root().join("tests/fixtures"))
+            .stdin(Stdio::null())
+            .stdout(file.try_clone().unwrap())
+            .stderr(file)
+            .status()
+            .unwrap();
+        let printed = fs::read_to_string(&output).unwrap();
+        let place = format!("{name}, block {}:\n{}---\n{printed}", number + 1, block.script);
+        assert_eq!(ended.code(), Some(block.code), "{place}");
+        assert_eq!(missing(&block.expected, &printed), None, "{place}");
+    }
+}
+
+#[test]
+fn gateway_builders() {
+    check_page("gateway-builders.md");
+}
+
+#[test]
+fn client_builders() {
+    check_page("client-builders.md");
+}
+
+#[test]
+fn every_page_is_checked() {
+    let source = include_str!("cookbook.rs");
+    for page in fs::read_dir(root().join("docs/cookbook")).unwrap() {
+        let name = page.unwrap().file_name().into_string().unwrap();
+        assert!(source.contains(&format!("check_page(\"{name}\")")), "{name} has no test");
+    }
+}
+
+#[test]
+fn blocks_are_read_as_they_are_meant() {
+    let page =
+        "text\n```console\n$ a \\\n>   b\none ... two\n...\n[exit 3]\n```\n```toml\n$ no\n```\n";
+    let expected = vec!["one ... two".to_owned(), "...".into()];
+    assert_eq!(blocks(page), [Block { script: "a \\\n  b\n".into(), expected, code: 3 }]);
+    let wanted = ["b".to_owned(), "...".into(), "d ... f".into()];
+    assert_eq!(missing(&wanted, "a\nb\nc\nd e f"), None);
+    assert_eq!(missing(&wanted, "d e f\nb"), Some("d ... f"));
+    assert!(!fits("a ... c", "a b c d") && fits("a ...", "a b c d"));
+}
