@@ -16,7 +16,7 @@ pub(super) fn reference() -> String {
         let advice = if check.advice.is_empty() { String::new() } else { line(check.advice) };
         format!("{:<ID$} {}\n{advice}", check.id, check.about)
     };
-    CHECKS.iter().map(|check| entry(check)).collect()
+    CHECKS.iter().map(entry).collect()
 }
 
 pub(super) fn render(report: &Report) -> String {
