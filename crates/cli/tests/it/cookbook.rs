@@ -71,6 +71,7 @@ fn root() -> PathBuf {
 }
 
 /// Where a page's programs are, ours first.
+#[expect(clippy::disallowed_methods, reason = "a shell of the test looks where this process does")]
 fn search_path(page: &str) -> String {
     let binary = Path::new(env!("CARGO_BIN_EXE_mcp-loadtest"));
     let mut folders = vec![binary.parent().unwrap().display().to_string()];
