@@ -25,6 +25,7 @@ const MODERN: &str = "2026-07-28";
 struct Sdk {
     /// Where it is installed.
     environment: &'static str,
+    /// In this folder; without an ending, a program of the environment.
     script: &'static str,
     /// What the script is told, and the revision that comes of it.
     modes: &'static [(Option<&'static str>, &'static str)],
@@ -49,6 +50,12 @@ fn fastmcp() {
     // Its imports take seconds, and what it does with a revision is what the SDK below it does.
     let modes = &[(Some("legacy"), LEGACY), (Some("auto"), MODERN)];
     check(&Sdk { environment: "fastmcp-4.1.4", script: "fastmcp_client.py", modes });
+}
+
+#[test]
+#[ignore = "its client takes minutes to build: `testenv.py ensure rmcp-echo`, then `--run-ignored`"]
+fn the_rust_sdk() {
+    check(&Sdk { environment: "rmcp-echo", script: "rmcp-client", modes: BOTH_ERAS });
 }
 
 #[test]
@@ -145,18 +152,19 @@ impl Sdk {
 
     fn command(&self) -> Command {
         let home = home(self.environment);
-        let (program, script) = match self.script.ends_with(".py") {
-            true => (home.join("bin/python"), folder().join(self.script)),
+        let (program, script) = match self.script.rsplit_once('.') {
+            Some((_, "py")) => (home.join("bin/python"), Some(scripts().join(self.script))),
             // What it imports is searched beside it.
-            false => ("node".into(), home.join(self.script)),
+            Some(_) => ("node".into(), Some(home.join(self.script))),
+            None => (home.join("bin").join(self.script), None),
         };
         let mut command = Command::new(program);
-        command.arg(script);
+        command.args(script);
         command
     }
 }
 
-fn folder() -> PathBuf {
+fn scripts() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/clients")
 }
 
