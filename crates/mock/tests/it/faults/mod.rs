@@ -105,7 +105,7 @@ const ROWS: &[(&str, Sees)] = &[
     ("reorder@nth=1", Sees::Overtaken),
     ("oversized:100000", Sees::LongText(100_000)),
     ("schema-violation", Sees::BadResult),
-    ("drip:1000", Sees::Pieces),
+    ("drip:300", Sees::Pieces),
     ("disconnect", Sees::Closed),
     ("reset", Sees::Reset),
     ("crash", Sees::Exit(1)),
