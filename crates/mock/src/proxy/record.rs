@@ -1,7 +1,8 @@
 //! Notes every message of a client in the audit log, together with its reply.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, net::SocketAddr};
 
+use http::{StatusCode, request::Parts};
 use mcp_loadtest_core::{
     config::TransportName,
     fault::Decision,
@@ -11,7 +12,7 @@ use serde::Deserialize;
 use tokio::time::Instant;
 
 use super::message::{Call, Said};
-use crate::audit::{Audit, Kind, Row, Timestamp};
+use crate::audit::{Audit, Headers, Kind, Row, Timestamp};
 
 /// Writes rows, unless there is no log.
 #[derive(Debug)]
@@ -20,11 +21,23 @@ pub(super) struct Recorder {
     transport: TransportName,
 }
 
-/// A message that has arrived and whose row is not complete.
+/// A message that has arrived and whose row is not complete. One that is let go of before that is
+/// written down as given up: nothing that arrived is missing from the log.
 #[derive(Debug)]
 pub(super) struct Open {
-    row: Row,
+    /// Taken when it is written down.
+    row: Option<Box<Row>>,
     since: Instant,
+    audit: Audit,
+}
+
+/// What a message over HTTP came in.
+#[derive(Debug, Clone)]
+pub(super) struct Envelope {
+    verb: String,
+    path: String,
+    headers: Headers,
+    client: SocketAddr,
 }
 
 impl Recorder {
@@ -66,7 +79,42 @@ impl Recorder {
             }
             Said::Other => row.kind = Kind::Refused,
         }
-        Some(Open { row, since: Instant::now() })
+        Some(self.begin(row))
+    }
+
+    fn begin(&self, row: Row) -> Open {
+        Open { row: Some(Box::new(row)), since: Instant::now(), audit: self.audit.clone() }
+    }
+
+    /// A request that holds no message arrives: a stream opens, or a session ends.
+    pub(super) fn open_bare(&self, kind: Kind, session: Option<&str>) -> Option<Open> {
+        self.is_on().then(|| {
+            self.begin(Row {
+                seq: self.audit.next_seq(),
+                ts: Timestamp::now(),
+                transport: Some(self.transport),
+                session: session.map(str::to_owned),
+                kind,
+                success: true,
+                ..Row::default()
+            })
+        })
+    }
+
+    /// What a request over HTTP came in, if anybody wants to know.
+    pub(super) fn envelope(&self, head: &Parts, client: SocketAddr) -> Option<Envelope> {
+        self.is_on().then(|| {
+            let lines = head
+                .headers
+                .iter()
+                .map(|(name, value)| (name.as_str(), value.to_str().unwrap_or("(not a text)")));
+            Envelope {
+                verb: head.method.to_string(),
+                path: head.uri.path().to_owned(),
+                headers: self.audit.redaction().headers(lines),
+                client,
+            }
+        })
     }
 
     fn note_call(&self, row: &mut Row, call: &Call) {
@@ -84,48 +132,89 @@ impl Recorder {
 
     /// Its row is complete. A log that fails is told at the end, and is no reason to stop.
     pub(super) async fn close(&self, open: Option<Open>) {
-        let Some(Open { mut row, since }) = open else { return };
-        row.duration_us = u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX);
-        let _ = self.audit.record(row).await;
+        if let Some(row) = open.and_then(|mut open| open.finish()) {
+            let _ = self.audit.record(*row).await;
+        }
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        if let Some(mut row) = self.finish() {
+            row.cancelled = true;
+            row.success = false;
+            row.note.get_or_insert_with(|| "the client left before there was a reply".to_owned());
+            // The log has a thread of its own, so this waits for the disk at worst.
+            let _ = self.audit.record_blocking(*row);
+        }
     }
 }
 
 impl Open {
+    fn finish(&mut self) -> Option<Box<Row>> {
+        let mut row = self.row.take()?;
+        row.duration_us = u64::try_from(self.since.elapsed().as_micros()).unwrap_or(u64::MAX);
+        Some(row)
+    }
+
+    /// What it came in.
+    pub(super) fn came_in(&mut self, envelope: Envelope) {
+        let Some(row) = &mut self.row else { return };
+        row.http_verb = Some(envelope.verb.into());
+        row.http_path = Some(envelope.path.into());
+        row.headers = envelope.headers;
+        row.client = Some(envelope.client.to_string());
+    }
+
+    /// The status that the client gets.
+    pub(super) fn status(&mut self, status: StatusCode) {
+        let Some(row) = &mut self.row else { return };
+        row.http_status = Some(status.as_u16());
+        row.success &= !status.is_client_error() && !status.is_server_error();
+    }
+
     /// What the faults said.
     pub(super) fn decided(&mut self, decisions: &[Decision]) {
         let fired: Vec<_> = decisions.iter().filter(|decision| decision.fired).collect();
-        if !fired.is_empty() {
-            self.row.fault = serde_json::to_string(&fired).ok();
+        if let Some(row) = &mut self.row
+            && !fired.is_empty()
+        {
+            row.fault = serde_json::to_string(&fired).ok();
         }
     }
 
     /// What was sent to the client; the last of several counts.
     pub(super) fn replied(&mut self, frame: &[u8]) {
-        self.row.bytes_out += frame.len() as u64;
+        let Some(row) = &mut self.row else { return };
+        row.bytes_out += frame.len() as u64;
         let Some(Message::Response { body, .. }) = jsonrpc::read(frame).message else { return };
         match body {
-            Body::Result { kind, .. } => self.row.success = kind != ResultKind::ToolError,
+            Body::Result { kind, .. } => row.success = kind != ResultKind::ToolError,
             Body::Error { raw, code } => {
-                self.row.success = false;
-                self.row.error_code = Some(code);
-                self.row.error_message = serde_json::from_slice::<Words<'_>>(raw)
+                row.success = false;
+                row.error_code = Some(code);
+                row.error_message = serde_json::from_slice::<Words<'_>>(raw)
                     .ok()
                     .map(|error| error.message.into_owned());
             }
-            Body::Unclear => self.row.success = false,
+            Body::Unclear => row.success = false,
         }
     }
 
     /// The client gave up.
     pub(super) fn cancelled(&mut self) {
-        self.row.cancelled = true;
-        self.row.success = false;
+        if let Some(row) = &mut self.row {
+            row.cancelled = true;
+            row.success = false;
+        }
     }
 
     /// There was no reply, for this reason.
     pub(super) fn unanswered(&mut self, why: &'static str) {
-        self.row.success = false;
-        self.row.note = Some(why.to_owned());
+        if let Some(row) = &mut self.row {
+            row.success = false;
+            row.note = Some(why.to_owned());
+        }
     }
 }
 

@@ -12,13 +12,13 @@ use super::{call, initialize, request};
 use crate::process::{HttpMock, binary, listening_mock};
 
 /// A proxy that ends with this value.
-struct Proxy {
-    child: Child,
-    url: String,
+pub(super) struct Proxy {
+    pub(super) child: Child,
+    pub(super) url: String,
 }
 
 impl Proxy {
-    fn start(upstream: &str, args: &[&str]) -> Self {
+    pub(super) fn start(upstream: &str, args: &[&str]) -> Self {
         let mut child = binary()
             .args(["proxy", "--upstream", upstream])
             .args(args)
@@ -40,12 +40,12 @@ impl Drop for Proxy {
 }
 
 /// `127.0.0.1:1234` and `/mcp`.
-fn parts(url: &str) -> (&str, &str) {
+pub(super) fn parts(url: &str) -> (&str, &str) {
     let rest = url.strip_prefix("http://").unwrap();
     rest.split_at(rest.find('/').unwrap())
 }
 
-fn send(url: &str, lines: &str, body: &str) -> TcpStream {
+pub(super) fn send(url: &str, lines: &str, body: &str) -> TcpStream {
     let (authority, path) = parts(url);
     let mut stream = TcpStream::connect(authority).unwrap();
     let length = body.len();
@@ -59,7 +59,7 @@ fn send(url: &str, lines: &str, body: &str) -> TcpStream {
 }
 
 /// The head and the body, read until the connection ends.
-fn receive(mut stream: TcpStream) -> io::Result<(String, Vec<u8>)> {
+pub(super) fn receive(mut stream: TcpStream) -> io::Result<(String, Vec<u8>)> {
     let mut bytes = Vec::new();
     let read = stream.read_to_end(&mut bytes);
     let end = bytes.windows(4).position(|four| four == b"\r\n\r\n");
@@ -100,28 +100,28 @@ fn status(head: &str) -> u16 {
 }
 
 /// A session through the proxy or past it.
-struct Session {
-    url: String,
-    lines: String,
+pub(super) struct Session {
+    pub(super) url: String,
+    pub(super) lines: String,
 }
 
 impl Session {
-    fn open(url: &str) -> Self {
+    pub(super) fn open(url: &str) -> Self {
         let (head, _) = receive(send(url, "", &initialize().to_string())).unwrap();
         let id = header(&head, "mcp-session-id").unwrap();
         Self { url: url.to_owned(), lines: format!("Mcp-Session-Id: {id}\r\n") }
     }
 
-    fn ask(&self, message: &Value) -> io::Result<(String, Vec<u8>)> {
+    pub(super) fn ask(&self, message: &Value) -> io::Result<(String, Vec<u8>)> {
         receive(send(&self.url, &self.lines, &message.to_string()))
     }
 
-    fn call(&self, id: u64) -> io::Result<(String, Vec<u8>)> {
+    pub(super) fn call(&self, id: u64) -> io::Result<(String, Vec<u8>)> {
         self.ask(&call(id))
     }
 }
 
-fn upstream(mode: &str) -> HttpMock {
+pub(super) fn upstream(mode: &str) -> HttpMock {
     listening_mock("mock-http-server.py", &[("MOCK_HTTP_MODE", mode)])
 }
 

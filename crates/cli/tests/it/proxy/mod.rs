@@ -1,6 +1,7 @@
 //! `proxy`: clean when nothing is asked of it, and wrong in exactly the way that is.
 
 mod http;
+mod log;
 mod stdio;
 
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! One request: passed on, treated, or answered.
 
-use std::sync::Arc;
+use std::{net::SocketAddr, sync::Arc};
 
 use http::{Method, Request, Response, StatusCode, header::CONTENT_TYPE, request::Parts};
 use hyper::body::{Bytes, Incoming};
@@ -25,11 +25,14 @@ use super::{
     replies::{Job, Turn, plain, status},
     upstream::Upstream,
 };
-use crate::proxy::{
-    judge::{Gate, Judge},
-    message::{Call, SUBSCRIBE, Said, answered},
-    notice::Flood,
-    record::Open,
+use crate::{
+    audit::Kind,
+    proxy::{
+        judge::{Gate, Judge},
+        message::{Call, SUBSCRIBE, Said, answered},
+        notice::Flood,
+        record::{Envelope, Open},
+    },
 };
 
 /// What all connections share.
@@ -54,6 +57,13 @@ struct Errand {
     open: Option<Open>,
 }
 
+/// A POST or DELETE without its head.
+struct Letter {
+    body: Vec<u8>,
+    session: Option<String>,
+    envelope: Option<Envelope>,
+}
+
 type Reply = Result<Response<Outgoing>, Torn>;
 
 impl Exchange {
@@ -73,9 +83,11 @@ impl Exchange {
     pub(super) async fn answer(
         self: Arc<Self>,
         request: Request<Incoming>,
+        from: SocketAddr,
         reset: ResetFlag,
     ) -> Reply {
         let (mut head, body) = request.into_parts();
+        let envelope = self.judge.recorder.envelope(&head, from);
         if !head::is_local(&head.headers) {
             return Ok(plain(StatusCode::FORBIDDEN, "`Host` does not name this machine"));
         }
@@ -98,24 +110,27 @@ impl Exchange {
             ));
         }
         if head.method == Method::GET {
-            return Ok(self.stream(head, session).await);
+            let open = self.judge.recorder.open_bare(Kind::Stream, session.as_deref());
+            let open = addressed(open, envelope);
+            let response = self.clone().stream(head, session).await;
+            return Ok(self.answered(open, response).await);
         }
-        self.message(head, body, session, reset).await
+        let letter = Letter { body, session, envelope };
+        self.message(head, letter, reset).await
     }
 
     /// What a POST or DELETE says.
-    async fn message(
-        self: Arc<Self>,
-        head: Parts,
-        body: Vec<u8>,
-        session: Option<String>,
-        reset: ResetFlag,
-    ) -> Reply {
+    async fn message(self: Arc<Self>, head: Parts, letter: Letter, reset: ResetFlag) -> Reply {
+        let Letter { body, session, envelope } = letter;
         if self.judge.is_blind() {
             return Ok(self.pass(&head, body.into()).await);
         }
         let said = Said::read(&body);
-        let open = self.judge.recorder.open(&said, body.len(), session.as_deref());
+        let open = match head.method {
+            Method::DELETE => self.judge.recorder.open_bare(Kind::SessionEnd, session.as_deref()),
+            _ => self.judge.recorder.open(&said, body.len(), session.as_deref()),
+        };
+        let open = addressed(open, envelope);
         match said {
             Said::Request(call) => {
                 let treatment = self.judge.treat(&call, session.as_deref());
@@ -128,13 +143,11 @@ impl Exchange {
                 self.call(errand, head, body.into(), reset).await
             }
             Said::Cancelled(id) if self.memory.is_deaf(session.as_deref(), &id) => {
-                self.judge.recorder.close(open).await;
-                Ok(status(StatusCode::ACCEPTED, None))
+                Ok(self.answered(open, status(StatusCode::ACCEPTED, None)).await)
             }
             _ => {
                 let response = self.pass(&head, body.into()).await;
-                self.judge.recorder.close(open).await;
-                Ok(response)
+                Ok(self.answered(open, response).await)
             }
         }
     }
@@ -172,14 +185,12 @@ impl Exchange {
                 return Err(Torn);
             }
             Instead::Http { .. } => {
-                self.note(errand.open, "answered with a status").await;
-                return Ok(super::replies::http(&instead));
+                return Ok(self.answered(errand.open, super::replies::http(&instead)).await);
             }
             Instead::SessionLost => {
                 self.memory.lose(errand.session.as_deref());
-                self.note(errand.open, "the session was lost").await;
                 let frame = instead.frame(&errand.call.id, errand.call.era);
-                return Ok(status(StatusCode::NOT_FOUND, frame));
+                return Ok(self.answered(errand.open, status(StatusCode::NOT_FOUND, frame)).await);
             }
             Instead::LazyInit | Instead::Error { .. } | Instead::ToolError { .. } => {}
         }
@@ -203,7 +214,7 @@ impl Exchange {
         let flood = (errand.call.method == SUBSCRIBE)
             .then(|| self.judge.flood(errand.session.as_deref(), Era::Modern))
             .flatten();
-        let (job, channel) = errand.into_job();
+        let (mut job, channel) = errand.into_job();
         if let Some(channel) = channel.filter(|_| self.is_sse()) {
             self.channels.expect(&channel, job);
             return self.pass(&head, body).await;
@@ -215,10 +226,13 @@ impl Exchange {
         }
         let response = match self.upstream.send(&head, body).await {
             Ok(response) => response,
-            Err(error) => return unreachable(&error),
+            Err(error) => return self.answered(job.open, unreachable(&error)).await,
         };
         let (mut head, body) = response.into_parts();
         head::strip(&mut head.headers);
+        if let Some(open) = &mut job.open {
+            open.status(head.status);
+        }
         if is_stream(&head) {
             let (pieces, outgoing) = Outgoing::pieces();
             tokio::spawn(pump::one(self, body, pieces, job, flood.map(Flood::new)));
@@ -232,8 +246,24 @@ impl Exchange {
                 self.judge.recorder.close(job.open).await;
                 Response::from_parts(head, Outgoing::whole(bytes))
             }
-            Err(_) => plain(StatusCode::BAD_GATEWAY, "the server's reply broke off"),
+            Err(_) => {
+                let broken = plain(StatusCode::BAD_GATEWAY, "the server's reply broke off");
+                self.answered(job.open, broken).await
+            }
         }
+    }
+
+    /// A request whose response says it all.
+    async fn answered(
+        &self,
+        mut open: Option<Open>,
+        response: Response<Outgoing>,
+    ) -> Response<Outgoing> {
+        if let Some(open) = &mut open {
+            open.status(response.status());
+        }
+        self.judge.recorder.close(open).await;
+        response
     }
 
     /// Passes a request and its reply on.
@@ -300,6 +330,13 @@ impl Errand {
         let Self { call, session, treatment, due, deaf, open } = self;
         (Job { id: call.id, treatment, due, _deaf: deaf, open }, session)
     }
+}
+
+fn addressed(mut open: Option<Open>, envelope: Option<Envelope>) -> Option<Open> {
+    if let (Some(open), Some(envelope)) = (&mut open, envelope) {
+        open.came_in(envelope);
+    }
+    open
 }
 
 fn is_stream(head: &http::response::Parts) -> bool {

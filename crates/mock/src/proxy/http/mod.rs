@@ -88,8 +88,8 @@ impl BoundProxy {
         loop {
             tokio::select! {
                 accepted = self.listener.accept() => match accepted {
-                    Ok((stream, _)) => {
-                        connections.spawn(connect(stream, self.exchange.clone()));
+                    Ok((stream, from)) => {
+                        connections.spawn(connect(stream, from, self.exchange.clone()));
                     }
                     Err(_) => sleep(ACCEPT_PAUSE).await,
                 },
@@ -100,12 +100,12 @@ impl BoundProxy {
     }
 }
 
-async fn connect(stream: TcpStream, exchange: Arc<Exchange>) {
+async fn connect(stream: TcpStream, from: SocketAddr, exchange: Arc<Exchange>) {
     // Events are small; waiting for more would only delay them.
     let _ = stream.set_nodelay(true);
     let reset = ResetFlag::default();
     let client = Client { stream, reset: reset.clone() };
-    let service = service_fn(|request| exchange.clone().answer(request, reset.clone()));
+    let service = service_fn(|request| exchange.clone().answer(request, from, reset.clone()));
     let mut builder = http1::Builder::new();
     builder.preserve_header_case(true).auto_date_header(false);
     // However the connection ended, nobody is left to be told.
