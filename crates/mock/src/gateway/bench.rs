@@ -16,7 +16,7 @@ use mcp_loadtest_wire::session::{
 };
 use serde_json::{Value, json};
 
-use super::{check::Untold, hearing::Hearing, names::Names, upstream::Upstream};
+use super::{GatewayError, check::Untold, hearing::Hearing, names::Names, upstream::Upstream};
 use crate::audit::{Row, Timestamp};
 
 /// How much of what a peer says is shown.
@@ -53,10 +53,14 @@ pub(super) struct Parts {
 
 impl Bench {
     /// Opens the first session and asks for the tools.
-    pub(super) async fn new(parts: Parts) -> Result<(Self, Hello), OpenError> {
+    pub(super) async fn new(parts: Parts) -> Result<(Self, Hello), GatewayError> {
         let Parts { upstream, hearing, target, revision, patience, options, hold } = parts;
         let (session, hello) = Session::open(&target, &options, revision).await?;
-        let listing = session.list_tools(options.startup_timeout).await.unwrap_or_default();
+        let listing = session.list_tools(options.startup_timeout).await;
+        let listing = listing.map_err(|reply| GatewayError::Control {
+            why: format!("`tools/list` got {}", told(&reply)),
+            stderr: session.stderr_tail(),
+        })?;
         let zero = Timestamp(Timestamp::now().0 - micros(options.clock.now()));
         let bench = Self {
             upstream,

@@ -1,17 +1,27 @@
-//! What reached the client besides replies: notifications, with the moment of each.
+//! What reached the client besides the replies to its calls: notifications, with the moment of each, and
+//! replies that nobody asked for.
 
-use std::{cell::RefCell, time::Duration};
+use std::{
+    cell::{Cell, RefCell},
+    time::Duration,
+};
 
-use mcp_loadtest_core::event::Event;
+use mcp_loadtest_core::{
+    event::{Event, note},
+    mcp::method,
+};
 use mcp_loadtest_wire::sink::Sink;
 use serde_json::Value;
 
 /// A gateway that never stops talking must not fill the memory.
 const MOST: usize = 10_000;
 
-/// Keeps notifications, and forgets everything else.
+/// Keeps notifications, counts orphans, and forgets everything else.
 #[derive(Debug, Default)]
-pub(super) struct Hearing(RefCell<Vec<Heard>>);
+pub(super) struct Hearing {
+    notifications: RefCell<Vec<Heard>>,
+    orphans: Cell<usize>,
+}
 
 /// A notification that arrived.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,20 +35,30 @@ pub(super) struct Heard {
 impl Hearing {
     /// The progress that was told with this token, in order of arrival.
     pub(super) fn progress(&self, token: &str) -> Vec<Heard> {
-        let heard = self.0.borrow();
+        let heard = self.notifications.borrow();
         let ours = |heard: &&Heard| {
-            heard.method == mcp_loadtest_core::mcp::method::PROGRESS
-                && heard.params["progressToken"] == token
+            heard.method == method::PROGRESS && heard.params["progressToken"] == token
         };
         heard.iter().filter(ours).cloned().collect()
+    }
+
+    /// How many replies answered no call, or one that had its answer.
+    pub(super) fn orphans(&self) -> usize {
+        self.orphans.get()
     }
 }
 
 impl Sink for Hearing {
-    fn emit(&self, _: &Event<'_>) {}
+    fn emit(&self, event: &Event<'_>) {
+        if let Event::Scenario { name, .. } = event
+            && name == note::ORPHAN_REPLY
+        {
+            self.orphans.set(self.orphans.get() + 1);
+        }
+    }
 
     fn notified(&self, method: &[u8], params: Option<&[u8]>, at: Duration) {
-        let mut heard = self.0.borrow_mut();
+        let mut heard = self.notifications.borrow_mut();
         if heard.len() < MOST {
             let params = params.and_then(|raw| serde_json::from_slice(raw).ok());
             heard.push(Heard {

@@ -182,7 +182,7 @@ impl Gateway {
         let revision = revision(self.protocol, &target, &options).await?;
         let patience = self.patience;
         let parts = Parts { upstream, hearing, target, revision, patience, options, hold };
-        Ok(Bench::new(parts).await?)
+        Bench::new(parts).await
     }
 }
 

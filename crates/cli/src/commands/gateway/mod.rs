@@ -2,7 +2,7 @@
 
 mod text;
 
-use std::time::Duration;
+use std::{pin::pin, time::Duration};
 
 use clap::Args;
 use mcp_loadtest_core::{
@@ -122,14 +122,15 @@ pub(crate) fn run(args: &GatewayArgs, env: &mut Env) -> Result<Exit, CliError> {
         .stop(stop.clone());
     let line = ProgressLine::new("checking", None, env.has_audience() && !args.tee_stderr);
     let report = block_on(async {
-        let mut checking = std::pin::pin!(gateway.check());
+        let mut checking = pin!(gateway.check());
         tokio::select! {
-            report = &mut checking => report,
+            report = &mut checking => return Ok(report?),
             () = line.follow(Default::default()) => unreachable!("the line follows for ever"),
-            () = interrupt::signal() => {
-                stop.cancel();
-                checking.await
-            }
+            () = interrupt::signal() => stop.cancel(),
+        }
+        tokio::select! {
+            report = checking => Ok(report?),
+            () = interrupt::signal() => Err(CliError::Interrupted),
         }
     })??;
     drop(line);

@@ -1,0 +1,75 @@
+//! `gateway` against gateways that are well, and against some that break one thing each.
+
+mod faults;
+mod ours;
+mod real;
+mod usage;
+
+use std::{net::TcpListener, path::PathBuf};
+
+use serde_json::Value;
+
+use crate::harness::{Ran, run};
+
+/// Enough for any answer that comes, and short enough for those that never do.
+const PATIENCE: &str = "5s";
+
+fn fixture(name: &str) -> String {
+    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures").join(name);
+    file.canonicalize().unwrap().display().to_string()
+}
+
+/// The gateway over pipes, with a fault or with none.
+fn over_pipes(flags: &[&str], fault: &str) -> Ran {
+    let script = fixture("gateway.py");
+    let mut args = vec!["gateway", "--patience", PATIENCE];
+    args.extend(flags);
+    args.extend(["--", "python3", &script, "{upstream}", fault]);
+    run(&args)
+}
+
+/// A port that nobody has; somebody may take it before we do, but not soon.
+fn free_port() -> String {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string()
+}
+
+/// The gateway that listens.
+fn listening(flags: &[&str], fault: &str) -> Ran {
+    let (own, upstream, script) = (free_port(), free_port(), fixture("gateway-http.py"));
+    let url = format!("http://127.0.0.1:{own}/mcp");
+    let mut args = vec!["gateway", "--patience", PATIENCE];
+    args.extend(["--gateway", &url, "--upstream-port", &upstream]);
+    args.extend(flags);
+    args.extend(["--", "python3", &script, &own, "{upstream}", fault]);
+    run(&args)
+}
+
+fn report(ran: &Ran) -> Value {
+    serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{}{}", ran.out, ran.err))
+}
+
+fn checks(report: &Value) -> &[Value] {
+    report["checks"].as_array().unwrap()
+}
+
+/// All checks with their verdicts.
+fn verdicts<'a>(report: &'a Value) -> Vec<(&'a str, &'a str)> {
+    let word = |check: &'a Value, key: &str| check[key].as_str().unwrap();
+    checks(report).iter().map(|check| (word(check, "id"), word(check, "verdict"))).collect()
+}
+
+const HEALTHY: &[(&str, &str)] = &[
+    ("protocol_error", "kept"),
+    ("tool_error", "kept"),
+    ("arguments", "kept"),
+    ("order", "kept"),
+    ("headers", "not_applicable"),
+    ("streaming", "kept"),
+    ("crossed", "kept"),
+    ("latency", "measured"),
+    ("retries", "measured"),
+    ("cancel", "kept"),
+    ("duplicates", "kept"),
+    ("sessions", "kept"),
+    ("hang", "measured"),
+];
