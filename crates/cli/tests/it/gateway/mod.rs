@@ -73,3 +73,15 @@ const HEALTHY: &[(&str, &str)] = &[
     ("sessions", "kept"),
     ("hang", "measured"),
 ];
+
+/// All checks were made, and came out as with a healthy gateway over pipes, but for these.
+fn expect(ran: &Ran, others: &[(&str, &str)]) {
+    let report = report(ran);
+    let expected: Vec<_> = HEALTHY
+        .iter()
+        .map(|usual| *others.iter().find(|other| other.0 == usual.0).unwrap_or(usual))
+        .collect();
+    assert_eq!(verdicts(&report), expected, "{report:#}");
+    let broken = others.iter().any(|(_, verdict)| *verdict == "broken");
+    assert_eq!(ran.code, u8::from(broken), "{}", ran.err);
+}
