@@ -5,7 +5,11 @@ mod ours;
 mod real;
 mod usage;
 
-use std::{net::TcpListener, path::PathBuf};
+use std::{
+    net::TcpListener,
+    path::PathBuf,
+    sync::atomic::{AtomicU16, Ordering},
+};
 
 use serde_json::Value;
 
@@ -28,9 +32,17 @@ fn over_pipes(flags: &[&str], fault: &str) -> Ran {
     run(&args)
 }
 
-/// A port that nobody has; somebody may take it before we do, but not soon.
+/// A port that nobody has, below those that the system gives out: nobody gets it by chance before we
+/// do. Each test is a process, and looks in a corner of its own.
 fn free_port() -> String {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string()
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let corner = 20_000 + (std::process::id() % 1_000) as u16 * 10;
+    loop {
+        let port = corner + NEXT.fetch_add(1, Ordering::Relaxed);
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port.to_string();
+        }
+    }
 }
 
 /// The gateway that listens.
