@@ -82,8 +82,8 @@ def bench_rates(tools, rounds, seconds, figures):
     figures["audit rate"] = seen.rate_ratio("mock, SQLite audit", "mock")
     heads = ["server", "calls/s", "x hyper", "CPU µs/call", "x hyper"]
     table(f"Mock: `tools/call echo` over HTTP at {CONNECTIONS}, {rounds} rounds of {seconds} s in turns: medians", heads, rows)
-    count = subprocess.run([tools.ours, "audit", f"sqlite:{log}", "stats", "--json"], capture_output=True, text=True, check=True)
-    print(f"\nThe log of the audited mock: {len(count.stdout):,} bytes of statistics, {log.stat().st_size / 1e6:,.0f} MB.")
+    told = subprocess.run([tools.ours, "audit", f"sqlite:{log}", "stats", "--json"], capture_output=True, text=True, check=True)
+    print(f"\nThe log of the audited mock: {json.loads(told.stdout)['rows']:,} rows, {log.stat().st_size / 1e6:,.0f} MB.")
 
 
 def bench_start(tools, figures):
