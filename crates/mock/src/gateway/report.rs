@@ -37,6 +37,24 @@ pub struct Report {
     pub checks: Vec<Checked>,
 }
 
+impl Report {
+    /// Nothing is known of this gateway yet.
+    pub(super) fn nothing(gateway: String) -> Self {
+        Self {
+            schema: SCHEMA.into(),
+            passed: false,
+            interrupted: true,
+            gateway,
+            name: None,
+            version: None,
+            revision: String::new(),
+            upstream_revision: None,
+            renamed: BTreeMap::new(),
+            checks: Vec::new(),
+        }
+    }
+}
+
 /// One check.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Checked {

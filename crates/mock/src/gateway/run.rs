@@ -18,7 +18,7 @@ use super::{
     CHECKS, Check, Finding, GatewayError, Subject,
     bench::{Bench, Parts, told},
     hearing::Hearing,
-    report::{Checked, Report, SCHEMA, Verdict},
+    report::{Checked, Report, Verdict},
     upstream::Upstream,
 };
 
@@ -109,58 +109,29 @@ impl Gateway {
     }
 
     async fn run(self) -> Result<Report, GatewayError> {
-        let gateway = self.subject.told();
-        let stop = self.stop.clone();
-        let nothing = Report {
-            schema: SCHEMA.into(),
-            passed: false,
-            interrupted: true,
-            gateway,
-            name: None,
-            version: None,
-            revision: String::new(),
-            upstream_revision: None,
-            renamed: Default::default(),
-            checks: Vec::new(),
-        };
-        let checks = self.checks.clone();
+        let nothing = Report::nothing(self.subject.told());
+        let (checks, stop) = (self.checks.clone(), self.stop.clone());
         let (bench, hello) = tokio::select! {
             opened = self.open() => opened?,
             () = stop.cancelled() => return Ok(nothing),
         };
-        let control = tokio::select! {
-            control = control(&bench) => control,
-            () = stop.cancelled() => return Ok(nothing),
+        let known = tokio::select! {
+            control = control(&bench) => control.map(|upstream_revision| Report {
+                name: hello.name,
+                version: hello.version,
+                revision: bench.revision.to_string(),
+                upstream_revision,
+                renamed: bench.names.renamed(TOOLS),
+                ..nothing
+            }),
+            () = stop.cancelled() => Ok(nothing),
         };
-        let upstream_revision = match control {
-            Ok(revision) => revision,
-            Err(error) => {
-                bench.close().await;
-                return Err(error);
-            }
+        let report = match known {
+            Ok(report) => Ok(make_all(&checks, &bench, report, &stop).await),
+            Err(error) => Err(error),
         };
-        let mut report = Report {
-            interrupted: false,
-            name: hello.name,
-            version: hello.version,
-            revision: bench.revision.to_string(),
-            upstream_revision,
-            renamed: bench.names.renamed(TOOLS),
-            ..nothing
-        };
-        for check in checks {
-            tokio::select! {
-                checked = make(check, &bench) => report.checks.push(checked),
-                () = stop.cancelled() => {
-                    report.interrupted = true;
-                    break;
-                }
-            }
-        }
         bench.close().await;
-        report.passed =
-            !report.interrupted && report.checks.iter().all(|checked| checked.verdict.passes());
-        Ok(report)
+        report
     }
 
     /// Starts both ends.
@@ -218,6 +189,25 @@ async fn control(bench: &Bench) -> Result<Option<String>, GatewayError> {
         }
         (Some(_), _) => Err(failed(told(&reply), session)),
     }
+}
+
+/// Makes the checks until it is to stop.
+async fn make_all(
+    checks: &[&Check],
+    bench: &Bench,
+    mut report: Report,
+    stop: &CancellationToken,
+) -> Report {
+    for check in checks {
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => return report,
+            checked = make(check, bench) => report.checks.push(checked),
+        }
+    }
+    report.interrupted = false;
+    report.passed = report.checks.iter().all(|checked| checked.verdict.passes());
+    report
 }
 
 async fn make(check: &Check, bench: &Bench) -> Checked {

@@ -41,7 +41,8 @@ impl Upstream {
     /// Port 0 is any.
     pub(super) fn start(port: u16) -> io::Result<Self> {
         let memory: StoreSpec = "memory".parse().map_err(io::Error::other)?;
-        let audit = Audit::open(&memory, Redaction::default()).map_err(io::Error::other)?;
+        // The log stays here, and whether a secret has passed is one of the questions.
+        let audit = Audit::open(&memory, Redaction::none()).map_err(io::Error::other)?;
         let stop = CancellationToken::new();
         let (tell, told) = mpsc::channel();
         let mock = Mock::new().audit(audit);
