@@ -179,6 +179,20 @@ async fn serve(args: &MockArgs, mock: Mock, env: &mut Env) -> Result<Served, Cli
     }
 }
 
+/// Refuses faults that can never happen here.
+pub(super) fn check_faults(faults: &[Fault], transport: TransportName) -> Result<(), CliError> {
+    for fault in faults {
+        fault.check(transport, None)?;
+        if fault.selector().server.is_some() {
+            return Err(CliError::usage(
+                format!("`{fault}` selects a server by its name, and there is only one here"),
+                "leave `server=` out; it is for suites, where servers have names",
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// What can be known to be wrong before anything is started.
 fn check(args: &MockArgs) -> Result<(), CliError> {
     if args.transport == MockTransport::Stdio && args.listen.is_some() {
@@ -187,10 +201,7 @@ fn check(args: &MockArgs) -> Result<(), CliError> {
             "add `--transport http`, or leave --listen out",
         ));
     }
-    for fault in &args.fault {
-        fault.check(args.transport.into(), None)?;
-    }
-    Ok(())
+    check_faults(&args.fault, args.transport.into())
 }
 
 fn read_tools(path: &Path, env: &Env) -> Result<ToolsFile, CliError> {

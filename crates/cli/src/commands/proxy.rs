@@ -21,7 +21,7 @@ use mcp_loadtest_wire::{
     session::Address,
 };
 
-use super::{block_on, explain};
+use super::{block_on, explain, mock::check_faults};
 use crate::{admin_args::AdminArgs, env::Env, error::CliError, hinted, interrupt};
 
 /// How the proxy and the server behind it are spoken to.
@@ -94,10 +94,16 @@ pub(crate) fn run(args: &ProxyArgs, env: &mut Env) -> Result<Exit, CliError> {
     if args.explain {
         return Ok(explain(env, &format!("{EXPLANATION}{}", reference())));
     }
+    let transport = match (&args.upstream, args.transport) {
+        (None, _) => TransportName::Stdio,
+        (Some(_), ProxyTransport::Http) => TransportName::Http,
+        (Some(_), ProxyTransport::Sse) => TransportName::Sse,
+    };
+    check_faults(&args.faults, transport)?;
     let audit = open_audit(args, env)?;
     let proxy = Proxy::new().faults(args.faults.clone()).seed(Seed(args.seed)).audit(audit.clone());
     let ended = match &args.upstream {
-        Some(url) => listen(args, env, proxy, url),
+        Some(url) => listen(args, env, proxy, url, transport),
         None => stand_in(args, env, proxy),
     };
     // Whatever ended it: rows that were recorded and are not in the store are told.
@@ -121,7 +127,13 @@ fn stand_in(args: &ProxyArgs, env: &mut Env, mut proxy: Proxy) -> Result<Exit, C
 }
 
 /// Listens for clients of a server that runs.
-fn listen(args: &ProxyArgs, env: &mut Env, mut proxy: Proxy, url: &str) -> Result<Exit, CliError> {
+fn listen(
+    args: &ProxyArgs,
+    env: &mut Env,
+    mut proxy: Proxy,
+    url: &str,
+    transport: TransportName,
+) -> Result<Exit, CliError> {
     let trust = match &args.ca_cert {
         None => Trust::default(),
         Some(file) => Trust::with_ca_cert(&env.path(file)).map_err(|error| {
@@ -129,10 +141,6 @@ fn listen(args: &ProxyArgs, env: &mut Env, mut proxy: Proxy, url: &str) -> Resul
         })?,
     };
     let upstream = Address { trust, ..Address::new(url) };
-    let transport = match args.transport {
-        ProxyTransport::Http => TransportName::Http,
-        ProxyTransport::Sse => TransportName::Sse,
-    };
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     block_on(async {
         let admin = args.admin.bind(|| proxy.controlled(transport), env, Env::out).await?;

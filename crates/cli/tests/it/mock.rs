@@ -111,3 +111,12 @@ fn a_line_that_is_cut_ends_the_process() {
     assert_eq!(part.len(), 20, "{said}");
     assert_eq!(mock.wait().unwrap().code(), Some(0));
 }
+
+#[test]
+fn a_server_cannot_be_selected_where_there_is_one() {
+    for command in [&["mock"][..], &["proxy", "--upstream", "http://127.0.0.1:1/mcp"]] {
+        let ran = run(&[command, &["--fault", "hang@server=other"]].concat());
+        assert_eq!(ran.code, 2, "{}", ran.err);
+        assert!(ran.err.contains("leave `server=` out"), "{}", ran.err);
+    }
+}
