@@ -7,7 +7,7 @@
 //! | `PUT /faults`            | replaces them: a list of texts or of objects as suites have them |
 //! | `DELETE /faults`         | takes all away                                                 |
 //! | `POST /reset`            | counts anew, calls of faults included                          |
-//! | `GET /counters`          | requests, errors, cancellations, requests that a fault touched |
+//! | `GET /counters`          | requests, and those that a fault touched; of a mock, errors and cancellations too |
 //! | `GET /audit`             | rows; filters as the command `audit` has them                  |
 //! | `GET /audit/export`      | the same as JSON lines                                         |
 //!

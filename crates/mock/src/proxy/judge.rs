@@ -11,7 +11,7 @@ use mcp_loadtest_core::{
 };
 use tokio::time::sleep;
 
-use crate::desk::Desk;
+use crate::desk::{Desk, Ended};
 
 use super::{
     message::{Call, first_page},
@@ -62,7 +62,11 @@ impl Judge {
 
     /// What is to be done with a call.
     pub(super) fn treat(&self, call: &Call, session: Option<&str>) -> Treatment {
-        self.ask(&call.method, call.tool.as_deref(), session, call.era)
+        let treatment = self.ask(&call.method, call.tool.as_deref(), session, call.era);
+        let faulted = !treatment.is_nothing();
+        // What the server makes of it is not counted here.
+        self.desk.count(Ended { faulted, ..Ended::default() });
+        treatment
     }
 
     /// How many notifications a second a stream that opens is to be flooded with.

@@ -1,6 +1,12 @@
 //! What the proxy writes down over HTTP: every request, whatever became of it.
 
-use std::{fs, io::Write as _, net::TcpStream, process::Command};
+use std::{
+    fs,
+    io::{Read as _, Write as _},
+    net::TcpStream,
+    process::Command,
+    time::Duration,
+};
 
 use serde_json::Value;
 
@@ -28,7 +34,7 @@ fn bare(session: &Session, verb: &str) -> TcpStream {
         "{verb} {path} HTTP/1.1\r\nHost: {authority}\r\nAccept: text/event-stream\r\n{lines}\r\n"
     );
     stream.write_all(head.as_bytes()).unwrap();
-    std::io::Read::read(&mut stream, &mut [0]).unwrap();
+    stream.read(&mut [0]).unwrap();
     stream
 }
 
@@ -43,8 +49,11 @@ fn every_request_leaves_a_row_with_its_envelope() {
     drop(bare(&session, "GET"));
     session.lines.push_str("X-Marker: m1\r\nAuthorization: Bearer secret\r\n");
     session.call(2).unwrap();
-    // The second call hangs, and its client does not wait.
-    drop(super::http::send(&session.url, &session.lines, &call(3).to_string()));
+    // The second call hangs, and its client does not wait for long: only until the proxy must have it.
+    let mut left = super::http::send(&session.url, &session.lines, &call(3).to_string());
+    left.set_read_timeout(Some(Duration::from_secs(2))).unwrap();
+    assert!(left.read(&mut [0]).is_err(), "nothing comes");
+    drop(left);
     let (head, _) = session.ask(&request(4, "tools/list", serde_json::json!({}))).unwrap();
     assert!(head.starts_with("HTTP/1.1 200"));
     drop(bare(&session, "DELETE"));

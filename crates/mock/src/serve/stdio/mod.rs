@@ -27,7 +27,7 @@ use self::{
 use super::{MESSAGE_LIMIT, Served, dialogue::Dialogue};
 use crate::{
     mcp::refusal::Refusal,
-    server::{Server, origin::Origin},
+    server::{Server, origin::Origin, pending::Pending},
 };
 
 /// How many messages may wait for a client that does not read.
@@ -89,7 +89,7 @@ fn answer_lines<W: Write>(
     output: &Output<W>,
 ) -> io::Result<()> {
     let mut lines = Lines::new();
-    let mut replies = Vec::new();
+    let (mut replies, mut later) = (Vec::new(), Vec::new());
     loop {
         match lines.fill(input) {
             Ok(0) => return Ok(()),
@@ -97,23 +97,25 @@ fn answer_lines<W: Write>(
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(error),
         }
-        lines.take(|line| take_line(dialogue, line, &mut replies));
-        if replies.is_empty() {
-            continue;
+        lines.take(|line| later.extend(take_line(dialogue, line, &mut replies)));
+        if !replies.is_empty() {
+            match output.write(|output| output.write_all(&replies)) {
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
+                other => other?,
+            }
+            dialogue.server().has_replied();
+            replies.clear();
+            replies.shrink_to(READ_SIZE);
         }
-        match output.write(|output| output.write_all(&replies)) {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
-            other => other?,
-        }
-        dialogue.server().has_replied();
-        replies.clear();
-        replies.shrink_to(READ_SIZE);
+        // Only now: a fault that ends the line must not end it before what came first is answered.
+        later.drain(..).for_each(|pending: Box<Pending>| dialogue.run(*pending));
     }
 }
 
-fn take_line(dialogue: &Dialogue, line: Line<'_>, out: &mut Vec<u8>) {
+/// Appends the reply to a line, or gives back what takes its time.
+fn take_line(dialogue: &Dialogue, line: Line<'_>, out: &mut Vec<u8>) -> Option<Box<Pending>> {
     let taken = match line {
-        Line::Whole(line) if line.trim_ascii().is_empty() => return,
+        Line::Whole(line) if line.trim_ascii().is_empty() => return None,
         Line::Whole(line) => dialogue.take(line, Origin::default(), out),
         Line::TooLong => {
             let why = format!("a line is longer than {MESSAGE_LIMIT} bytes");
@@ -124,12 +126,10 @@ fn take_line(dialogue: &Dialogue, line: Line<'_>, out: &mut Vec<u8>) {
         // A log that cannot be written says so at the end, when everybody hears it.
         let _ = dialogue.server().audit().record_blocking(row);
     }
-    if let Some(pending) = taken.later {
-        dialogue.run(*pending);
-    }
     if taken.replied {
         out.push(b'\n');
     }
+    taken.later
 }
 
 #[cfg(test)]
