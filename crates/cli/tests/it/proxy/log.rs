@@ -34,7 +34,7 @@ fn bare(session: &Session, verb: &str) -> TcpStream {
         "{verb} {path} HTTP/1.1\r\nHost: {authority}\r\nAccept: text/event-stream\r\n{lines}\r\n"
     );
     stream.write_all(head.as_bytes()).unwrap();
-    stream.read(&mut [0]).unwrap();
+    stream.read_exact(&mut [0]).unwrap();
     stream
 }
 
