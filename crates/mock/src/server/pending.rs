@@ -109,10 +109,11 @@ impl Pending {
         let ending = if self.treatment.ignores_cancel {
             self.obey(&request, &exchange).await
         } else {
+            // What is ready at once is answered, even when the client has closed its side already.
             tokio::select! {
                 biased;
-                () = self.cancel.cancelled() => Ending::Silent,
                 ending = self.obey(&request, &exchange) => ending,
+                () = self.cancel.cancelled() => Ending::Silent,
             }
         };
         self.session.finish(request.id);
