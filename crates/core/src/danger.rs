@@ -107,11 +107,11 @@ const VERBS: Table = &[
     (
         Sense::Reads,
         "analyse, analyze, blame, calculate, check, classify, compare, compute, convert, count, \
-         decode, describe, detect, diff, discover, display, divide, echo, encode, estimate, \
+         decode, delay, describe, detect, diff, discover, display, divide, echo, encode, estimate, \
          explain, find, get, glob, grep, hash, inspect, list, look, lookup, measure, multiply, \
          parse, peek, ping, preview, query, read, recommend, retrieve, return, round, search, \
-         show, solve, sqrt, stat, subtract, suggest, sum, summarize, tail, think, translate, \
-         validate, view, whoami",
+         show, sleep, slow, solve, sqrt, stat, subtract, suggest, sum, summarize, tail, think, translate, \
+         validate, view, wait, whoami",
     ),
     (
         Sense::Changes,

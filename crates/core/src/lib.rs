@@ -15,6 +15,7 @@
 
 pub mod analysis;
 pub mod arguments;
+pub mod check;
 pub mod clients;
 pub mod compare;
 pub mod config;

@@ -182,6 +182,19 @@ impl Transport {
 
 /// The command line or the address, without what may be secret: environment, headers, credentials
 /// and query. Arguments are shown.
+impl Server {
+    /// The flags that name this server on a command line, without secrets: headers are left out.
+    pub fn as_flags(&self) -> String {
+        let started = self.is_started().then(|| {
+            let words = [&self.command].into_iter().chain(&self.args);
+            let command: Vec<_> = words.map(|word| shell_word(word)).collect();
+            format!("-s {}", shell_word(&command.join(" ")))
+        });
+        let url = self.transport.url().map(|url| format!("--url {}", shell_word(&public_url(url))));
+        started.into_iter().chain(url).collect::<Vec<_>>().join(" ")
+    }
+}
+
 impl fmt::Display for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let url = self.transport.url().map(public_url);
@@ -197,7 +210,8 @@ impl fmt::Display for Server {
     }
 }
 
-fn shell_word(word: &str) -> String {
+/// A word as a shell reads it back.
+pub fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./:=@,+%\\".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();

@@ -71,7 +71,7 @@ pub use mcp_loadtest_core::{
     server::{Server, Transport},
     thresholds::{ThresholdKind, ThresholdViolation, Thresholds},
 };
-pub use probe::{Probe, ProbeReport, ToolProbe, ToolVerdict};
+pub use probe::{Check, PROBES, Probe, ProbeReport, ToolProbe, ToolVerdict, Watcher};
 pub use recorder::Progress;
 pub use run::Run;
 pub use saved::{SavedError, SavedRun};

@@ -6,6 +6,7 @@ use anstyle::{AnsiColor, Style};
 use clap::Args;
 use mcp_loadtest::{Finding, Probe, ProbeReport, Seed, Severity, Stop, ToolProbe, ToolVerdict};
 use mcp_loadtest_core::{
+    check::Depth,
     config::{Config, check},
     display::visible,
     exit::Exit,
@@ -34,6 +35,18 @@ pub(crate) struct ProbeArgs {
     /// Also call tools that may change or run something, with made-up arguments.
     #[arg(long)]
     allow_destructive: bool,
+    /// Only the checks that take a few seconds.
+    #[arg(long, conflicts_with = "deep")]
+    quick: bool,
+    /// All checks, however long they take.
+    #[arg(long)]
+    deep: bool,
+    /// Only these checks.
+    #[arg(long, value_name = "CHECK", value_delimiter = ',')]
+    only: Vec<String>,
+    /// Only this tool.
+    #[arg(long, value_name = "NAME")]
+    tool: Option<String>,
     /// No reply for this long is a hang.
     #[arg(long, value_name = "TIME", value_parser = parse_some_time, default_value = "5s")]
     hang_threshold: Duration,
@@ -76,13 +89,25 @@ pub(crate) fn run(args: &ProbeArgs, env: &mut Env) -> Result<Exit, CliError> {
     let server = args.server.resolve(&config, env)?;
     check::server(&server)?;
     let stop = Stop::new();
-    let probe = Probe::new(server)
+    let depth = match (args.quick, args.deep) {
+        (true, _) => Depth::Quick,
+        (_, true) => Depth::Deep,
+        _ => Depth::Usual,
+    };
+    let mut probe = Probe::new(server)
+        .depth(depth)
         .allow_destructive(args.allow_destructive)
         .strict_protocol(args.server.strict_protocol)
         .tee_stderr(args.server.tee_stderr)
         .patience(args.hang_threshold, args.grace_period)
         .seed(args.seed.map(Seed).unwrap_or_default())
         .with_stop(stop.clone());
+    if !args.only.is_empty() {
+        probe = probe.only(args.only.iter().cloned());
+    }
+    if let Some(tool) = &args.tool {
+        probe = probe.tool(tool, None);
+    }
     let visible = env.has_audience() && !args.server.tee_stderr;
     let line = ProgressLine::new("probing", None, visible);
     let report = block_on(async {

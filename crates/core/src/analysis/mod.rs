@@ -87,6 +87,8 @@ fn finding(id: &str, severity: Severity, message: String) -> Finding {
         evidence: Vec::new(),
         figures: BTreeMap::new(),
         hint: None,
+        meaning: None,
+        reproduce: None,
     }
 }
 

@@ -16,6 +16,7 @@
 //! | `settle`    | take frames from the transport and end the calls they answer   |
 //! | `answer`    | answer what the server asks of us, in both eras                |
 //! | `forensics` | find out why a call is silent                                  |
+//! | `raw`       | send what no client would, and hear all that comes back        |
 //! | `tools`     | list the tools, page by page                                   |
 
 mod address;
@@ -30,6 +31,7 @@ mod open;
 mod open_error;
 mod origin;
 mod prepared;
+mod raw;
 mod settle;
 mod target;
 mod tools;
@@ -59,6 +61,7 @@ pub use open_error::OpenError;
 pub use origin::Origin;
 pub use prepared::Prepared;
 pub(crate) use prepared::prepare;
+pub use raw::{Heard, Outgoing, RawHttp, RawReply, Tap};
 pub use target::{Hold, Options, Target};
 pub use tools::ToolListing;
 
@@ -147,6 +150,7 @@ pub(crate) struct Inner {
     pub(crate) counters: Counters,
     pub(crate) broken: RefCell<Option<Break>>,
     pub(crate) watch: RefCell<Option<forensics::Watch>>,
+    pub(crate) tap: RefCell<Option<Tap>>,
     shutdown_timeout: Duration,
 }
 

@@ -197,6 +197,7 @@ impl Session {
             counters: Counters::default(),
             broken: RefCell::default(),
             watch: RefCell::default(),
+            tap: RefCell::default(),
             shutdown_timeout: options.shutdown_timeout,
         });
         tokio::task::spawn_local(super::sweep(Rc::downgrade(&inner), options.shortest_deadline));

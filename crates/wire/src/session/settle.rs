@@ -20,6 +20,7 @@ const EXCERPT: usize = 120;
 impl Inner {
     /// Takes one frame that arrived at `at`.
     pub(crate) fn take_frame(&self, frame: &[u8], at: Duration) {
+        self.tell_tap(frame, at);
         let reading = jsonrpc::read(frame);
         if !reading.defects.is_empty() {
             self.report_defects(&reading.defects, frame, at);

@@ -74,6 +74,11 @@ impl StdioLink {
         self.outbox.borrow_mut().send(write);
     }
 
+    /// Puts bytes on their way that need not be a whole frame.
+    pub(crate) fn send_unended(&self, bytes: &[u8]) {
+        self.outbox.borrow_mut().append(|out| out.extend_from_slice(bytes));
+    }
+
     /// Puts a frame on its way that is no call. Calls in flight are limited by whoever makes them;
     /// answers only by the server, which might ask for ever and read nothing.
     pub(crate) fn send_unasked(&self, inner: &Inner, frame: &[u8]) {

@@ -6,6 +6,7 @@
 
 mod body;
 pub(crate) mod head;
+mod raw;
 mod reply;
 pub(crate) mod slow;
 pub(crate) mod sse;

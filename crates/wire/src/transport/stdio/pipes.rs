@@ -62,11 +62,19 @@ impl Outbox {
     /// Puts one frame on its way; `write` appends it without its end.
     #[inline]
     pub(super) fn send(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        self.append(|out| {
+            write(out);
+            out.push(b'\n');
+        });
+    }
+
+    /// Puts bytes on their way, whatever they are.
+    #[inline]
+    pub(super) fn append(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         if self.closed {
             return;
         }
         write(&mut self.buffer);
-        self.buffer.push(b'\n');
         self.wake();
     }
 

@@ -1,0 +1,168 @@
+//! From what was tried to what it means.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{CaseResult, CaseVerdict};
+use crate::report::Finding;
+
+/// So many cases are shown with a finding.
+const MOST_EVIDENCE: usize = 5;
+
+/// What a finding of a check says to people.
+#[derive(Debug, Clone, Copy)]
+pub struct About {
+    /// The id of the check, and of its finding.
+    pub id: &'static str,
+    /// What it means for those who use the server.
+    pub meaning: &'static str,
+}
+
+/// One finding for each check that saw something bad: its worst cases are the evidence. `reproduce`
+/// gives the command that repeats a check, for one tool where that is enough.
+pub fn findings(
+    results: &[CaseResult],
+    checks: impl Iterator<Item = About>,
+    reproduce: impl Fn(&str, Option<&str>) -> String,
+) -> Vec<Finding> {
+    let mut found: Vec<Finding> =
+        checks.filter_map(|about| finding(results, about, &reproduce)).collect();
+    found.sort_by_key(|finding| finding.severity);
+    found
+}
+
+fn finding(
+    results: &[CaseResult],
+    about: About,
+    reproduce: &impl Fn(&str, Option<&str>) -> String,
+) -> Option<Finding> {
+    let tried: Vec<_> = results.iter().filter(|result| result.check == about.id).collect();
+    let severity = tried.iter().filter_map(|result| result.severity).max()?;
+    let worst: Vec<_> = tried.iter().filter(|result| result.severity == Some(severity)).collect();
+    let known = tried.iter().filter(|result| result.verdict.is_known()).count();
+    let first = worst.first()?;
+    let message = if worst.len() == 1 {
+        format!("{}: {}", subject(first), what_happened(first))
+    } else {
+        let (count, word) = (worst.len(), first.verdict.words());
+        format!(
+            "{count} of {known} cases {word}; the first: {}: {}",
+            subject(first),
+            what_happened(first)
+        )
+    };
+    let mut evidence: Vec<_> =
+        worst.iter().take(MOST_EVIDENCE).map(|result| shown(result)).collect();
+    if worst.len() > MOST_EVIDENCE {
+        evidence.push(format!("and {} more", worst.len() - MOST_EVIDENCE));
+    }
+    let one_tool = first
+        .tool
+        .as_deref()
+        .filter(|tool| worst.iter().all(|result| result.tool.as_deref() == Some(tool)));
+    Some(Finding {
+        id: about.id.to_owned(),
+        severity,
+        message,
+        evidence,
+        figures: [("cases".to_owned(), worst.len() as f64)].into(),
+        hint: first.reference.as_ref().map(|reference| format!("see {reference}")),
+        meaning: Some(about.meaning.to_owned()),
+        reproduce: Some(reproduce(about.id, one_tool)),
+    })
+}
+
+fn subject(result: &CaseResult) -> String {
+    match &result.tool {
+        Some(tool) => format!("`{tool}` {}", result.case),
+        None => result.case.clone(),
+    }
+}
+
+fn what_happened(result: &CaseResult) -> String {
+    match result.detail.as_str() {
+        "" => result.verdict.words().to_owned(),
+        detail => format!("{} ({detail})", result.verdict.words()),
+    }
+}
+
+fn shown(result: &CaseResult) -> String {
+    match &result.sent {
+        Some(sent) => format!("{}: {}; sent {sent}", subject(result), what_happened(result)),
+        None => format!("{}: {}", subject(result), what_happened(result)),
+    }
+}
+
+/// The sums that a gate looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Gate {
+    /// How many cases were tried.
+    pub checks_run: u64,
+    /// How many of them did not go as the contract says.
+    pub failures: u64,
+    /// How many could not be judged.
+    pub could_not_tell: u64,
+    /// 1 when all that were tried went as the contract says and at least one was tried, 0 otherwise.
+    pub gate_passed: u64,
+}
+
+/// Adds up what a gate looks at.
+pub fn gate<'r>(results: impl Iterator<Item = &'r CaseResult>) -> Gate {
+    let mut gate = Gate { checks_run: 0, failures: 0, could_not_tell: 0, gate_passed: 0 };
+    for result in results {
+        gate.checks_run += u64::from(result.verdict.is_known());
+        gate.failures += u64::from(result.fails());
+        gate.could_not_tell += u64::from(result.verdict == CaseVerdict::CouldNotTell);
+    }
+    gate.gate_passed = u64::from(gate.failures == 0 && gate.checks_run > 0);
+    gate
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{check::Family, report::Severity};
+
+    const ABOUT: [About; 1] = [About { id: "wrong_type", meaning: "types are not checked" }];
+
+    fn result(case: &str, verdict: CaseVerdict) -> CaseResult {
+        CaseResult::new("wrong_type", Family::NegativePath, case, verdict).tool("search")
+    }
+
+    fn found(results: &[CaseResult]) -> Vec<Finding> {
+        findings(results, ABOUT.into_iter(), |id, tool| format!("probe --only {id} {tool:?}"))
+    }
+
+    #[test]
+    fn a_healthy_server_has_no_findings() {
+        let skipped = result("a", CaseVerdict::Skipped);
+        assert_eq!(found(&[result("a", CaseVerdict::Rejected), skipped]), []);
+    }
+
+    #[test]
+    fn cases_of_one_check_are_one_finding() {
+        let found = found(&[
+            result("`a` as number", CaseVerdict::Accepted).detail("42"),
+            result("`b` as null", CaseVerdict::Accepted),
+            result("`c` as null", CaseVerdict::Rejected).severity(Severity::Warning),
+        ]);
+        let [finding] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!(finding.severity, Severity::Critical);
+        assert_eq!(
+            finding.message,
+            "2 of 3 cases accepted; the first: `search` `a` as number: accepted (42)"
+        );
+        assert_eq!(finding.evidence.len(), 2);
+        assert_eq!(finding.reproduce.as_deref(), Some("probe --only wrong_type Some(\"search\")"));
+    }
+
+    #[test]
+    fn a_gate_needs_something_that_was_tried() {
+        let nothing = gate([result("a", CaseVerdict::Skipped)].iter());
+        assert_eq!((nothing.checks_run, nothing.gate_passed), (0, 0));
+        let good = gate([result("a", CaseVerdict::Rejected)].iter());
+        assert_eq!((good.checks_run, good.gate_passed), (1, 1));
+        let bad = [result("a", CaseVerdict::Rejected), result("b", CaseVerdict::Hung)];
+        assert_eq!((gate(bad.iter()).failures, gate(bad.iter()).gate_passed), (1, 0));
+    }
+}

@@ -1,0 +1,314 @@
+//! What a check works with: the server, its tools, sessions that are made anew when they break, and
+//! the results so far.
+
+use std::{
+    cell::{Cell, RefCell},
+    rc::Rc,
+    time::Duration,
+};
+
+use mcp_loadtest_core::{
+    check::{CaseResult, CaseVerdict, Depth},
+    event::Phase,
+    jsonrpc::{self, Id, Message},
+    mcp::{Revision, Tool, lifecycle, lifecycle::Control, method},
+    seed::Seed,
+    server::Server,
+};
+use mcp_loadtest_wire::{
+    session::{
+        Break, Deadlines, Hello, Hold, How, OpenError, Options, Outgoing, Prepared, RawReply,
+        Session, Target,
+    },
+    sink::Nowhere,
+};
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::{
+    checks::Check,
+    report::{ToolProbe, ToolVerdict},
+    seen::Seen,
+};
+use crate::stop::Stop;
+
+/// Ids of frames that are written by hand: no session counts that far.
+const FIRST_RAW_ID: u64 = 1 << 50;
+
+/// What was chosen for the whole probe.
+#[derive(Debug, Clone)]
+pub(crate) struct Settings {
+    pub(crate) depth: Depth,
+    pub(crate) allow_destructive: bool,
+    /// Findings also where a schema leaves a question open.
+    pub(crate) strict: bool,
+    pub(crate) hang_timeout: Duration,
+    pub(crate) grace_period: Duration,
+    pub(crate) seed: Seed,
+    /// How large an oversized argument is.
+    pub(crate) oversized: usize,
+    /// How many cases one check may make of one tool.
+    pub(crate) cases_per_tool: usize,
+    /// Only this tool.
+    pub(crate) tool: Option<String>,
+    /// Good arguments for that tool, in place of made-up ones.
+    pub(crate) arguments: Option<Value>,
+}
+
+/// A tool, and the call that showed whether it works.
+#[derive(Debug, Clone)]
+pub(crate) struct KnownTool {
+    pub(crate) tool: Tool,
+    pub(crate) control: ToolProbe,
+}
+
+impl KnownTool {
+    /// Arguments that the tool took, if it took any.
+    pub(crate) fn good_arguments(&self) -> Option<&Value> {
+        match self.control.verdict {
+            ToolVerdict::Ok | ToolVerdict::Slow => self.control.arguments.as_ref(),
+            _ => None,
+        }
+    }
+}
+
+/// Whether a server still answers.
+#[derive(Debug, Clone)]
+pub(crate) enum Pulse {
+    /// It does.
+    Alive,
+    /// It runs and does not answer.
+    Silent,
+    /// It is gone.
+    Gone(Break),
+}
+
+/// What a check works with.
+pub(crate) struct Bench {
+    pub(crate) server: Server,
+    pub(crate) target: Target,
+    /// Sessions of checks are not counted and not traced.
+    pub(crate) options: Options,
+    pub(crate) revision: Revision,
+    pub(crate) hello: Hello,
+    pub(crate) settings: Settings,
+    pub(crate) tools: Vec<KnownTool>,
+    pub(crate) stop: Stop,
+    held: RefCell<Option<Hold>>,
+    shared: RefCell<Option<Session>>,
+    results: RefCell<Vec<CaseResult>>,
+    next_raw_id: Cell<u64>,
+}
+
+impl Bench {
+    pub(crate) fn new(
+        server: Server,
+        target: Target,
+        options: &Options,
+        hello: Hello,
+        settings: Settings,
+        tools: Vec<KnownTool>,
+        stop: Stop,
+    ) -> Self {
+        let mut options = options.clone();
+        options.sink = Rc::new(Nowhere);
+        Self {
+            revision: hello.revision,
+            server,
+            target,
+            options,
+            hello,
+            settings,
+            tools,
+            stop,
+            held: RefCell::default(),
+            shared: RefCell::default(),
+            results: RefCell::default(),
+            next_raw_id: Cell::new(FIRST_RAW_ID),
+        }
+    }
+
+    /// The tools that may be called and whose control call went well, so that a refusal means
+    /// something.
+    pub(crate) fn subjects(&self) -> impl Iterator<Item = (&Tool, &Value)> {
+        let asked_for = self.settings.tool.as_deref();
+        self.tools
+            .iter()
+            .filter(move |known| asked_for.is_none_or(|name| name == known.tool.name))
+            .filter_map(|known| Some((&known.tool, known.good_arguments()?)))
+    }
+
+    /// The session that checks share. One that broke is replaced; a server that died is started anew.
+    pub(crate) async fn session(&self) -> Result<Session, OpenError> {
+        let shared = self.shared.borrow().clone();
+        if let Some(session) = shared.filter(|session| !session.is_broken()) {
+            return Ok(session);
+        }
+        self.drop_shared().await;
+        let session = self.fresh().await?;
+        *self.shared.borrow_mut() = Some(session.clone());
+        Ok(session)
+    }
+
+    /// A session of the caller's own.
+    pub(crate) async fn fresh(&self) -> Result<Session, OpenError> {
+        self.hold().await?;
+        Ok(Session::open(&self.target, &self.options, self.revision).await?.0)
+    }
+
+    /// A connection of the caller's own on which nothing was said yet.
+    pub(crate) async fn silent(&self) -> Result<Session, OpenError> {
+        self.hold().await?;
+        Session::silent(&self.target, &self.options, self.revision).await
+    }
+
+    /// Keeps a server of ours that is reached by address running between sessions.
+    async fn hold(&self) -> Result<(), OpenError> {
+        if self.held.borrow().is_none() {
+            let held = self.target.hold(&self.options).await?;
+            *self.held.borrow_mut() = Some(held);
+        }
+        Ok(())
+    }
+
+    /// Ends the shared session and the server with it: the next one begins from nothing.
+    pub(crate) async fn drop_shared(&self) {
+        let shared = self.shared.borrow_mut().take();
+        if let Some(session) = shared {
+            session.close().await;
+        }
+        *self.held.borrow_mut() = None;
+    }
+
+    /// Whether the server still answers on this session, however slowly it may.
+    pub(crate) async fn pulse(&self, session: &Session) -> Pulse {
+        let method = match lifecycle(session.revision()).control {
+            Control::Ping => method::PING,
+            Control::Discover => method::DISCOVER,
+        };
+        let request = session.prepare(method, json!({}));
+        let limit = self.settings.hang_timeout + self.settings.grace_period;
+        let reply = session.call(&request, How::setup(limit)).await;
+        match Seen::of_reply(&reply, session.broken()) {
+            Seen::Gone(cause) => Pulse::Gone(cause),
+            Seen::Silent { .. } => Pulse::Silent,
+            _ => Pulse::Alive,
+        }
+    }
+
+    /// Calls a tool, and finds out whether the server lives on.
+    pub(crate) async fn call(
+        &self,
+        session: &Session,
+        tool: &Tool,
+        arguments: &Value,
+    ) -> (Seen, Pulse) {
+        let prepared = session.prepare_tool_call(&tool.name, arguments, &tool.input_schema);
+        self.ask(session, &prepared).await
+    }
+
+    /// Sends a request, and finds out whether the server lives on. Some servers die of a request
+    /// and show it only when they are asked for something else; so silence is asked about early.
+    pub(crate) async fn ask(&self, session: &Session, request: &Rc<Prepared>) -> (Seen, Pulse) {
+        let call = session.call(request, self.how());
+        tokio::pin!(call);
+        let early = tokio::time::timeout(FIRST_DOUBT, &mut call).await;
+        let reply = match early {
+            Ok(reply) => reply,
+            Err(_) => match self.pulse(session).await {
+                Pulse::Alive => call.await,
+                dead => {
+                    // Whatever came meanwhile is told with it.
+                    let seen = match tokio::time::timeout(Duration::ZERO, &mut call).await {
+                        Ok(reply) => Seen::of_reply(&reply, session.broken()),
+                        Err(_) => Seen::Silent { waited: FIRST_DOUBT },
+                    };
+                    return (seen, dead);
+                }
+            },
+        };
+        (Seen::of_reply(&reply, session.broken()), self.pulse(session).await)
+    }
+
+    /// How checks make calls: waited for up to the hang threshold, body kept.
+    pub(crate) fn how(&self) -> How {
+        let deadlines = Deadlines {
+            hang: Duration::MAX,
+            grace: Duration::MAX,
+            timeout: self.settings.hang_timeout,
+        };
+        How { keep_body: true, ..How::new(Phase::Load, deadlines) }
+    }
+
+    /// An id for a frame that is written by hand.
+    pub(crate) fn raw_id(&self) -> u64 {
+        self.next_raw_id.replace(self.next_raw_id.get() + 1)
+    }
+
+    /// Sends a frame as it is and finds out what the server makes of it. Most SDKs drop what they
+    /// cannot read, so a control request follows: when that is answered first, nobody waits longer.
+    pub(crate) async fn send(
+        &self,
+        session: &Session,
+        out: &Outgoing,
+        id: Option<u64>,
+    ) -> (Seen, Pulse) {
+        let began = Instant::now();
+        let patience = self.settings.hang_timeout + self.settings.grace_period;
+        let answers = move |frame: &[u8]| answers(frame, id);
+        let exchange = session.exchange_raw(out, patience, answers);
+        tokio::pin!(exchange);
+        let pulse = async {
+            let pulse = self.pulse(session).await;
+            // An answer may be on its way behind that of the control request.
+            tokio::time::sleep(SETTLING).await;
+            pulse
+        };
+        tokio::pin!(pulse);
+        let (reply, pulse) = tokio::select! {
+            biased;
+            reply = &mut exchange => (reply, pulse.await),
+            pulse = &mut pulse => match tokio::time::timeout(Duration::ZERO, &mut exchange).await {
+                Ok(reply) => (reply, pulse),
+                Err(_) => (RawReply { gone: session.broken(), ..RawReply::default() }, pulse),
+            },
+        };
+        (Seen::of_raw(&reply, id, began.elapsed()), pulse)
+    }
+
+    /// Adds a result.
+    pub(crate) fn tell(&self, result: CaseResult) {
+        self.results.borrow_mut().push(result);
+    }
+
+    /// Says why a check tried nothing.
+    pub(crate) fn skip(&self, check: &Check, why: impl Into<String>) {
+        self.tell(check.case("all", CaseVerdict::Skipped).detail(why));
+    }
+
+    /// Says that a check could not be carried out because no session was to be had.
+    pub(crate) fn no_session(&self, check: &Check, error: &OpenError) {
+        let why = format!("no session: {error}");
+        self.tell(check.case("all", CaseVerdict::CouldNotTell).detail(why));
+    }
+
+    /// Everything that was told.
+    pub(crate) fn results(&self) -> Vec<CaseResult> {
+        self.results.borrow().clone()
+    }
+}
+
+/// After so much silence it is asked whether the server still answers anything.
+const FIRST_DOUBT: Duration = Duration::from_secs(1);
+
+/// How long an answer may come after that of the control request that was sent behind it.
+const SETTLING: Duration = Duration::from_millis(150);
+
+/// Whether a frame is a response to this id, or to nobody in particular.
+pub(crate) fn answers(frame: &[u8], id: Option<u64>) -> bool {
+    match jsonrpc::read(frame).message {
+        Some(Message::Response { id: Id::Number(number), .. }) => Some(number) == id,
+        Some(Message::Response { id: Id::Other(other), .. }) => other == b"null",
+        _ => false,
+    }
+}

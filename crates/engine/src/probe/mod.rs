@@ -1,0 +1,367 @@
+//! `probe`: what is wrong with a server? Every tool that may be called unasked is called once; then
+//! the checks of [`PROBES`] try what clients and time do to servers.
+//!
+//! | file     | what it holds                                                        |
+//! |----------|----------------------------------------------------------------------|
+//! | `tools`  | the call that shows whether a tool works                             |
+//! | `bench`  | what checks work with: sessions, tools, results                      |
+//! | `seen`   | what a server made of a request, in the few words that checks need   |
+//! | `checks` | the checks, one file each                                            |
+//! | `report` | what a probe gives                                                   |
+
+mod bench;
+mod checks;
+mod report;
+mod seen;
+mod tools;
+
+use std::{collections::BTreeSet, rc::Rc, sync::Arc, time::Duration};
+
+use mcp_loadtest_core::{
+    analysis,
+    check::{self, CaseVerdict, Depth, Family},
+    report::{Finding, RunInfo, Severity},
+    scenario::Scenario,
+    seed::Seed,
+    server::Server,
+    thresholds::Thresholds,
+};
+use mcp_loadtest_wire::{
+    clock::Clock,
+    session::{Options, Session},
+};
+use serde_json::Value;
+use tokio::{sync::oneshot, time::Instant};
+
+use self::{
+    bench::{Bench, Settings},
+    checks::Running,
+};
+pub use self::{
+    checks::{Check, PROBES},
+    report::{ProbeReport, ToolProbe, ToolVerdict},
+};
+use crate::{
+    conductor::{choose_revision, on_local_runtime},
+    error::RunError,
+    recorder::Recorder,
+    stop::Stop,
+    target::{Logs, TeeStderr, strictness, target},
+    wall_clock::Identity,
+};
+
+/// How long a probe may take to end once it was told to.
+const AFTER_STOP: Duration = Duration::from_secs(2);
+
+/// Told which check is being carried out.
+pub type Watcher = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// A look at a server from all sides.
+#[derive(Clone)]
+pub struct Probe {
+    server: Server,
+    settings: Settings,
+    only: Option<BTreeSet<String>>,
+    time_limit: Option<Duration>,
+    strict_protocol: bool,
+    tee_stderr: bool,
+    watcher: Option<Watcher>,
+    stop: Stop,
+}
+
+impl std::fmt::Debug for Probe {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { server, settings, only, .. } = self;
+        f.debug_struct("Probe")
+            .field("server", server)
+            .field("settings", settings)
+            .field("only", only)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Probe {
+    /// A probe that calls only what reads.
+    pub fn new(server: impl Into<Server>) -> Self {
+        let thresholds = Thresholds::default();
+        Self {
+            server: server.into(),
+            settings: Settings {
+                depth: Depth::default(),
+                allow_destructive: false,
+                strict: false,
+                hang_timeout: thresholds.hang_timeout,
+                grace_period: thresholds.grace_period,
+                seed: Seed::default(),
+                oversized: 1 << 20,
+                cases_per_tool: 12,
+                tool: None,
+                arguments: None,
+            },
+            only: None,
+            time_limit: None,
+            strict_protocol: false,
+            tee_stderr: false,
+            watcher: None,
+            stop: Stop::new(),
+        }
+    }
+
+    /// Sets how far the probe goes.
+    #[must_use]
+    pub fn depth(mut self, depth: Depth) -> Self {
+        self.settings.depth = depth;
+        self
+    }
+
+    /// Carries out these checks of [`PROBES`] and no others, however deep they lie.
+    #[must_use]
+    pub fn only(mut self, checks: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.only = Some(checks.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Calls only this tool; the arguments, where they are given, are known to be good.
+    #[must_use]
+    pub fn tool(mut self, tool: impl Into<String>, arguments: Option<Value>) -> Self {
+        self.settings.tool = Some(tool.into());
+        self.settings.arguments = arguments;
+        self
+    }
+
+    /// Reports also what a schema leaves open.
+    #[must_use]
+    pub fn strict(mut self, strict: bool) -> Self {
+        self.settings.strict = strict;
+        self
+    }
+
+    /// Sets how large an oversized argument is.
+    #[must_use]
+    pub fn oversized(mut self, bytes: usize) -> Self {
+        self.settings.oversized = bytes;
+        self
+    }
+
+    /// Sets how many cases one check may make of one tool.
+    #[must_use]
+    pub fn cases_per_tool(mut self, cases: usize) -> Self {
+        self.settings.cases_per_tool = cases;
+        self
+    }
+
+    /// Sets when no further check is begun.
+    #[must_use]
+    pub fn time_limit(mut self, limit: Duration) -> Self {
+        self.time_limit = Some(limit);
+        self
+    }
+
+    /// Calls every tool, also those that may change or run something.
+    #[must_use]
+    pub fn allow_destructive(mut self, allow: bool) -> Self {
+        self.settings.allow_destructive = allow;
+        self
+    }
+
+    /// Fails when the server answers with another revision than it was asked for.
+    #[must_use]
+    pub fn strict_protocol(mut self, strict: bool) -> Self {
+        self.strict_protocol = strict;
+        self
+    }
+
+    /// Shows the server's stderr on ours as it comes.
+    #[must_use]
+    pub fn tee_stderr(mut self, tee: bool) -> Self {
+        self.tee_stderr = tee;
+        self
+    }
+
+    /// Sets when silence becomes a hang, and how much longer a reply is waited for.
+    #[must_use]
+    pub fn patience(mut self, hang_timeout: Duration, grace_period: Duration) -> Self {
+        self.settings.hang_timeout = hang_timeout;
+        self.settings.grace_period = grace_period;
+        self
+    }
+
+    /// Sets what arguments are made up from.
+    #[must_use]
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.settings.seed = seed;
+        self
+    }
+
+    /// Has somebody told what is being done.
+    #[must_use]
+    pub fn watched_by(mut self, watcher: Watcher) -> Self {
+        self.watcher = Some(watcher);
+        self
+    }
+
+    /// Lets somebody else end the probe early.
+    #[must_use]
+    pub fn with_stop(mut self, stop: Stop) -> Self {
+        self.stop = stop;
+        self
+    }
+
+    /// Carries the probe out, in a thread of its own.
+    pub async fn execute(self) -> Result<ProbeReport, RunError> {
+        let (tell, told) = oneshot::channel();
+        std::thread::Builder::new()
+            .name("probe".into())
+            .spawn(move || {
+                let stop = self.stop.clone();
+                let result = on_local_runtime(async {
+                    tokio::select! {
+                        result = self.execute_here() => result,
+                        () = given_up(&stop) => Err(RunError::Interrupted),
+                    }
+                });
+                let result = result.and_then(|result| result);
+                let _ = tell.send(result);
+            })
+            .map_err(|error| RunError::Internal(error.to_string()))?;
+        told.await.map_err(|_| RunError::Internal("the probe's thread panicked".into()))?
+    }
+
+    async fn execute_here(self) -> Result<ProbeReport, RunError> {
+        let began = Instant::now();
+        let tee = if self.tee_stderr { TeeStderr::On } else { TeeStderr::Off };
+        let target = target(&self.server, tee, Logs::default())?;
+        let recorder = Rc::new(Recorder::writing(None, 0, Default::default()));
+        let options = Options {
+            startup_timeout: self.server.startup_timeout,
+            message_limit: usize::try_from(self.server.max_message.0).unwrap_or(usize::MAX),
+            shutdown_timeout: self.server.shutdown_timeout,
+            strictness: strictness(&self.server, self.strict_protocol),
+            shortest_deadline: self.settings.hang_timeout,
+            ..Options::new(recorder.clone(), Clock::start())
+        };
+        let held = target.hold(&options).await?;
+        let revision = choose_revision(&self.server, &target, &options).await?;
+        let (session, hello) = Session::open(&target, &options, revision).await?;
+        drop(held);
+        let known = self.call_tools(session, &hello, &target, &options).await?;
+        let tools: Vec<_> = known.iter().map(|known| known.control.clone()).collect();
+        let mut findings = self.findings_of_calls(&recorder, &tools);
+        let bench = Bench::new(
+            self.server.clone(),
+            target,
+            &options,
+            hello.clone(),
+            self.settings.clone(),
+            known,
+            self.stop.clone(),
+        );
+        self.carry_out(&bench, began).await;
+        bench.drop_shared().await;
+        let checks = bench.results();
+        let about = PROBES.iter().map(|check| check.about());
+        findings.extend(check::findings(&checks, about, |id, tool| self.reproduce(id, tool)));
+        findings.sort_by_key(|finding| finding.severity);
+        let negative = checks.iter().filter(|result| result.family == Family::NegativePath);
+        Ok(ProbeReport {
+            schema: "mcp-loadtest/probe/v1".into(),
+            target: self.server.to_string(),
+            server_name: hello.name,
+            server_version: hello.version,
+            era: hello.era,
+            revision: hello.revision,
+            depth: self.settings.depth,
+            seed: self.settings.seed.0,
+            handshake_ms: hello.took.as_secs_f64() * 1e3,
+            took_ms: began.elapsed().as_secs_f64() * 1e3,
+            passed: findings.iter().all(|finding| finding.severity < Severity::Critical),
+            negative_path: check::gate(negative),
+            tools,
+            checks,
+            findings,
+        })
+    }
+
+    /// Carries out the checks that were chosen, for as long as there is time.
+    async fn carry_out(&self, bench: &Bench, began: Instant) {
+        let limit = self.time_limit.unwrap_or(match self.settings.depth {
+            Depth::Quick => Duration::from_secs(20),
+            Depth::Usual => Duration::from_secs(60),
+            Depth::Deep => Duration::from_secs(900),
+        });
+        let until = began + limit;
+        for check in PROBES.iter().filter(|check| self.is_chosen(check)) {
+            if self.stop.is_stopped() {
+                return;
+            }
+            if let Some(watcher) = &self.watcher {
+                watcher(check.id);
+            }
+            if Instant::now() >= until {
+                bench.skip(check, format!("the {} s of this probe are over", limit.as_secs()));
+                continue;
+            }
+            let running: Running<'_> = (check.run)(bench);
+            tokio::select! {
+                () = running => {}
+                () = self.stop.stopped() => return,
+                // What has begun may run over, but not for ever.
+                () = tokio::time::sleep_until(until + limit) => {
+                    let why = "the time of this probe is over";
+                    bench.tell(check.case("the rest", CaseVerdict::CouldNotTell).detail(why));
+                }
+            }
+        }
+    }
+
+    fn is_chosen(&self, check: &Check) -> bool {
+        match &self.only {
+            Some(only) => only.contains(check.id),
+            None => check.depth <= self.settings.depth,
+        }
+    }
+
+    fn reproduce(&self, check: &str, tool: Option<&str>) -> String {
+        let mut command = format!("mcp-loadtest probe {} --only {check}", self.server.as_flags());
+        if let Some(tool) = tool {
+            command.push_str(&format!(" --tool {}", mcp_loadtest_core::server::shell_word(tool)));
+        }
+        if self.settings.allow_destructive {
+            command.push_str(" --allow-destructive");
+        }
+        if self.settings.seed != Seed::default() {
+            command.push_str(&format!(" --seed {}", self.settings.seed.0));
+        }
+        command
+    }
+
+    /// The findings of a run, without those that made-up arguments or a slow tool alone can cause.
+    fn findings_of_calls(&self, recorder: &Recorder, tools: &[ToolProbe]) -> Vec<Finding> {
+        let identity = Identity::new();
+        let info = RunInfo {
+            run_id: identity.run_id,
+            started_at: identity.started_at,
+            duration: Duration::ZERO,
+            scenario: Scenario::sustained().into(),
+            thresholds: Thresholds::default(),
+            server_info: Default::default(),
+            trace: Default::default(),
+            trace_path: Default::default(),
+            run_dir: None,
+        };
+        let called = tools.iter().any(|tool| tool.verdict != ToolVerdict::Skipped);
+        let mut findings = analysis::judge(&recorder.finish(), &info);
+        findings.retain(|finding| match finding.id.as_str() {
+            "errors" | "no_success" | "slow_calls" => false,
+            "nothing_measured" => called,
+            _ => true,
+        });
+        findings
+    }
+}
+
+/// A probe that was told to stop tells what it has, unless it hangs in a start.
+async fn given_up(stop: &Stop) {
+    stop.stopped().await;
+    tokio::time::sleep(AFTER_STOP).await;
+}

@@ -1,0 +1,143 @@
+//! What a server made of a request, in the few words that checks need.
+
+use std::time::Duration;
+
+use mcp_loadtest_core::{
+    display::visible,
+    jsonrpc::{self, Body, Id, Message, ResultKind},
+    outcome::{ErrorCategory, Outcome},
+};
+use mcp_loadtest_wire::session::{Break, RawReply, Reply};
+use serde_json::Value;
+
+/// So much of what a server says is shown.
+const SHOWN: usize = 160;
+
+/// What a server made of a request.
+#[derive(Debug, Clone)]
+pub(crate) enum Seen {
+    /// A result, and not one that says `isError`.
+    Taken { result: Value, took: Duration },
+    /// A result that says `isError`.
+    ToolError { text: String, took: Duration },
+    /// A JSON-RPC error.
+    Refused { code: i64, message: String, took: Duration },
+    /// An HTTP status without a JSON-RPC message.
+    Status { status: u16, body: String },
+    /// An answer that is no valid message.
+    Garbled { why: String },
+    /// No answer in time.
+    Silent { waited: Duration },
+    /// The connection or the process has ended.
+    Gone(Break),
+}
+
+impl Seen {
+    /// Whether the request was refused in any way.
+    pub(crate) fn is_refusal(&self) -> bool {
+        matches!(self, Self::ToolError { .. } | Self::Refused { .. })
+            || matches!(self, Self::Status { status: 400..=499, .. })
+    }
+
+    /// Whether an answer came.
+    pub(crate) fn is_answer(&self) -> bool {
+        !matches!(self, Self::Silent { .. } | Self::Gone(_))
+    }
+
+    /// In words, for a report.
+    pub(crate) fn words(&self) -> String {
+        match self {
+            Self::Taken { result, .. } => format!("result {}", visible(&result.to_string(), SHOWN)),
+            Self::ToolError { text, .. } => format!("isError: {}", visible(text, SHOWN)),
+            Self::Refused { code, message, .. } => {
+                format!("error {code}: {}", visible(message, SHOWN))
+            }
+            Self::Status { status, body } => format!("HTTP {status}: {}", visible(body, SHOWN)),
+            Self::Garbled { why } => format!("no valid reply: {}", visible(why, SHOWN)),
+            Self::Silent { waited } => format!("no answer in {:.1} s", waited.as_secs_f64()),
+            Self::Gone(cause) => visible(&cause.message, SHOWN),
+        }
+    }
+
+    /// What became of a call; its body must have been kept.
+    pub(crate) fn of_reply(reply: &Reply, broken: Option<Break>) -> Self {
+        let took = reply.took();
+        match reply.outcome {
+            Outcome::Ok => Self::Taken { result: reply.json().unwrap_or(Value::Null), took },
+            Outcome::Failed(category) => match category {
+                ErrorCategory::ToolError => Self::ToolError { text: text_of(reply), took },
+                ErrorCategory::ServerError | ErrorCategory::ProtocolError => Self::Refused {
+                    code: reply.code.unwrap_or_default(),
+                    message: reply.message.clone(),
+                    took,
+                },
+                ErrorCategory::Malformed => Self::Garbled { why: reply.message.clone() },
+                ErrorCategory::Hang
+                | ErrorCategory::Deadlock
+                | ErrorCategory::Timeout
+                | ErrorCategory::Cancelled => Self::Silent { waited: took },
+                ErrorCategory::Crash | ErrorCategory::Disconnected => {
+                    Self::Gone(broken.unwrap_or_else(|| Break {
+                        category,
+                        code: reply.code,
+                        message: reply.message.as_str().into(),
+                    }))
+                }
+            },
+        }
+    }
+
+    /// What became of raw bytes: the answer to `id`, or to nobody.
+    pub(crate) fn of_raw(reply: &RawReply, id: Option<u64>, waited: Duration) -> Self {
+        for heard in &reply.frames {
+            let reading = jsonrpc::read(&heard.frame);
+            let Some(Message::Response { id: theirs, body }) = reading.message else { continue };
+            let ours = match theirs {
+                Id::Number(number) => Some(number) == id,
+                Id::Other(other) => other == b"null",
+            };
+            if ours {
+                return Self::of_body(&body, waited);
+            }
+        }
+        match (&reply.gone, reply.status, reply.frames.last()) {
+            (Some(cause), ..) => Self::Gone(cause.clone()),
+            (None, Some(status @ 300..), frame) => Self::Status {
+                status,
+                body: frame
+                    .map(|heard| String::from_utf8_lossy(&heard.frame).into_owned())
+                    .unwrap_or_default(),
+            },
+            _ => Self::Silent { waited },
+        }
+    }
+
+    fn of_body(body: &Body<'_>, took: Duration) -> Self {
+        match body {
+            Body::Error { raw, code } => {
+                let error: Value = serde_json::from_slice(raw).unwrap_or_default();
+                let message = error["message"].as_str().unwrap_or_default().to_owned();
+                Self::Refused { code: *code, message, took }
+            }
+            Body::Result { raw, kind: ResultKind::ToolError } => {
+                Self::ToolError { text: first_text(raw), took }
+            }
+            Body::Result { raw, .. } => {
+                Self::Taken { result: serde_json::from_slice(raw).unwrap_or_default(), took }
+            }
+            Body::Unclear => Self::Garbled { why: "neither result nor error".into() },
+        }
+    }
+}
+
+fn text_of(reply: &Reply) -> String {
+    match &reply.body {
+        Some(body) => first_text(body),
+        None => reply.message.clone(),
+    }
+}
+
+fn first_text(raw: &[u8]) -> String {
+    let result: Value = serde_json::from_slice(raw).unwrap_or_default();
+    result["content"][0]["text"].as_str().unwrap_or_default().to_owned()
+}

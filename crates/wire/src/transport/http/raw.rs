@@ -1,0 +1,116 @@
+//! Requests that no client would send, and what comes back.
+
+use std::fmt::Write as _;
+
+use tokio::{
+    io::AsyncWriteExt as _,
+    time::{Instant, timeout_at},
+};
+
+use super::{
+    HttpLink, Trouble,
+    slow::{Incoming, begin},
+    sse::SseParser,
+};
+use crate::session::{Heard, Inner, RawHttp, RawReply};
+
+impl HttpLink {
+    /// Sends a request over a connection of its own and hears what comes back.
+    pub(crate) async fn exchange_raw(
+        &self,
+        inner: &Inner,
+        request: &RawHttp,
+        until: Instant,
+        answers: impl Fn(&[u8]) -> bool,
+    ) -> RawReply {
+        let mut reply = RawReply::default();
+        let exchange = self.raw_round_trip(inner, request, &answers, &mut reply);
+        if let Ok(Err(trouble)) = timeout_at(until, exchange).await {
+            reply.gone = Some(trouble.into_break());
+        }
+        reply
+    }
+
+    async fn raw_round_trip(
+        &self,
+        inner: &Inner,
+        request: &RawHttp,
+        answers: &impl Fn(&[u8]) -> bool,
+        reply: &mut RawReply,
+    ) -> Result<(), Trouble> {
+        let mut stream = self.target.dial.connect().await.map_err(Trouble::disconnected)?;
+        let head = self.raw_head(inner, request);
+        stream.write_all(head.as_bytes()).await.map_err(Trouble::disconnected)?;
+        // A server may answer before it has read everything, and hang up.
+        let sent = stream.write_all(&request.body).await;
+        let _ = stream.flush().await;
+        let incoming = begin(stream, Vec::new()).await;
+        let mut incoming = match (incoming, sent) {
+            (Err(_), Err(error)) => return Err(Trouble::disconnected(error)),
+            (incoming, _) => incoming?,
+        };
+        reply.status = Some(incoming.head.status);
+        if incoming.is_event_stream() {
+            return self.hear_events(inner, &mut incoming, answers, reply).await;
+        }
+        let mut body = Vec::new();
+        loop {
+            incoming.take_body(&mut body)?;
+            if body.len() > self.target.limit {
+                return Err(Trouble::malformed("the reply is longer than allowed"));
+            }
+            if !incoming.more().await? {
+                break;
+            }
+        }
+        if !body.trim_ascii().is_empty() {
+            reply.answered = answers(&body);
+            reply.frames.push(Heard { frame: body, at: inner.clock.now() });
+        }
+        Ok(())
+    }
+
+    async fn hear_events(
+        &self,
+        inner: &Inner,
+        incoming: &mut Incoming,
+        answers: &impl Fn(&[u8]) -> bool,
+        reply: &mut RawReply,
+    ) -> Result<(), Trouble> {
+        let mut parser = SseParser::default();
+        loop {
+            let mut body = Vec::new();
+            incoming.take_body(&mut body)?;
+            for event in parser.feed(&body, self.target.limit).map_err(Trouble::malformed)? {
+                reply.answered |= answers(&event.data);
+                reply.frames.push(Heard { frame: event.data, at: inner.clock.now() });
+            }
+            if reply.answered || !incoming.more().await? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The usual head with the lines that the request wants otherwise.
+    fn raw_head(&self, inner: &Inner, request: &RawHttp) -> String {
+        let usual = self.render_head(inner, request.verb);
+        let usual = String::from_utf8_lossy(&usual);
+        let differs = |line: &&str| {
+            let name = line.split(':').next().unwrap_or_default();
+            !request.headers.iter().any(|(other, _)| other.eq_ignore_ascii_case(name))
+        };
+        let mut head: String = usual.split_inclusive("\r\n").filter(differs).collect();
+        for (name, value) in &request.headers {
+            if let Some(value) = value {
+                let _ = write!(head, "{name}: {value}\r\n");
+            }
+        }
+        let says_length =
+            request.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-length"));
+        if !says_length {
+            let _ = write!(head, "Content-Length: {}\r\n", request.body.len());
+        }
+        head.push_str("\r\n");
+        head
+    }
+}
