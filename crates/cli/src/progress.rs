@@ -49,10 +49,16 @@ impl ProgressLine {
         }
     }
 
+    /// Says what is being done, from any thread.
+    pub(crate) fn label(&self) -> impl Fn(&str) + Send + Sync + use<> {
+        let bar = self.bar.clone();
+        move |what| bar.set_message(what.to_owned())
+    }
+
     /// Shows for as long as it takes that something goes on.
     pub(crate) async fn wait(&self) {
         loop {
-            self.tick("");
+            self.bar.tick();
             tokio::time::sleep(TICK).await;
         }
     }

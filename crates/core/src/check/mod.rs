@@ -5,11 +5,17 @@
 //! result is worth is decided here, so that a saved report can be judged again.
 
 mod findings;
+mod junit;
+mod sarif;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use self::findings::{About, Gate, findings, gate};
+pub use self::{
+    findings::{About, Gate, findings, gate},
+    junit::junit,
+    sarif::{likely_source, sarif},
+};
 use crate::report::Severity;
 
 /// What a check is about.
@@ -34,6 +40,34 @@ pub enum Family {
     Concurrency,
     /// What is kept, or left behind.
     Resources,
+}
+
+impl Family {
+    /// Every family.
+    pub const ALL: [Self; 8] = [
+        Self::NegativePath,
+        Self::Envelope,
+        Self::Lifecycle,
+        Self::Pagination,
+        Self::Cancellation,
+        Self::Output,
+        Self::Concurrency,
+        Self::Resources,
+    ];
+
+    /// As it is written in documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NegativePath => "negative_path",
+            Self::Envelope => "envelope",
+            Self::Lifecycle => "lifecycle",
+            Self::Pagination => "pagination",
+            Self::Cancellation => "cancellation",
+            Self::Output => "output",
+            Self::Concurrency => "concurrency",
+            Self::Resources => "resources",
+        }
+    }
 }
 
 /// How far a probe goes: a check belongs to the shallowest probe that carries it out.

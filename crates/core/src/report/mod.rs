@@ -21,7 +21,7 @@ pub mod summary;
 pub mod terminal;
 mod trial;
 pub(crate) mod validity;
-pub(crate) mod wrap;
+pub mod wrap;
 
 #[cfg(test)]
 mod fixture;

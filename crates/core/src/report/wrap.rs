@@ -18,12 +18,12 @@ fn columns(c: char) -> usize {
 }
 
 /// How many columns a text takes.
-pub(crate) fn width(text: &str) -> usize {
+pub fn width(text: &str) -> usize {
     text.chars().map(columns).sum()
 }
 
 /// The text cut to this many columns; a cut shows.
-pub(crate) fn cut(text: &str, room: usize) -> String {
+pub fn cut(text: &str, room: usize) -> String {
     if width(text) <= room {
         return text.to_owned();
     }
@@ -34,7 +34,7 @@ pub(crate) fn cut(text: &str, room: usize) -> String {
 
 /// The text in lines of at most `room` columns, broken at spaces, and inside words that are longer
 /// than a line.
-pub(crate) fn wrap(text: &str, room: usize) -> Vec<String> {
+pub fn wrap(text: &str, room: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
     for word in text.split(' ').filter(|word| !word.is_empty()) {

@@ -9,6 +9,7 @@ use std::{
 
 use mcp_loadtest_core::{
     check::{CaseResult, CaseVerdict, Depth},
+    display::visible,
     event::Phase,
     jsonrpc::{self, Id, Message},
     mcp::{Revision, Tool, lifecycle, lifecycle::Control, method},
@@ -223,11 +224,12 @@ impl Bench {
                         Ok(reply) => Seen::of_reply(&reply, session.broken()),
                         Err(_) => Seen::Silent { waited: FIRST_DOUBT },
                     };
-                    return (seen, dead);
+                    return with_last_words(session, seen, dead);
                 }
             },
         };
-        (Seen::of_reply(&reply, session.broken()), self.pulse(session).await)
+        let seen = Seen::of_reply(&reply, session.broken());
+        with_last_words(session, seen, self.pulse(session).await)
     }
 
     /// How checks make calls: waited for up to the hang threshold, body kept.
@@ -273,7 +275,7 @@ impl Bench {
                 Err(_) => (RawReply { gone: session.broken(), ..RawReply::default() }, pulse),
             },
         };
-        (Seen::of_raw(&reply, id, began.elapsed()), pulse)
+        with_last_words(session, Seen::of_raw(&reply, id, began.elapsed()), pulse)
     }
 
     /// Adds a result.
@@ -296,6 +298,20 @@ impl Bench {
     pub(crate) fn results(&self) -> Vec<CaseResult> {
         self.results.borrow().clone()
     }
+}
+
+/// A server that died has often said why.
+fn with_last_words(session: &Session, seen: Seen, pulse: Pulse) -> (Seen, Pulse) {
+    let cause = match (&seen, &pulse) {
+        (Seen::Gone(cause), _) | (_, Pulse::Gone(cause)) => cause,
+        _ => return (seen, pulse),
+    };
+    let tail = session.stderr_tail();
+    let Some(words) = tail.lines().map(str::trim).rfind(|line| !line.is_empty()) else {
+        return (Seen::Gone(cause.clone()), pulse);
+    };
+    let message = format!("{}; its last words: {}", cause.message, visible(words, 160)).into();
+    (Seen::Gone(Break { message, ..cause.clone() }), pulse)
 }
 
 /// After so much silence it is asked whether the server still answers anything.

@@ -55,7 +55,7 @@ impl Seen {
             Self::Status { status, body } => format!("HTTP {status}: {}", visible(body, SHOWN)),
             Self::Garbled { why } => format!("no valid reply: {}", visible(why, SHOWN)),
             Self::Silent { waited } => format!("no answer in {:.1} s", waited.as_secs_f64()),
-            Self::Gone(cause) => visible(&cause.message, SHOWN),
+            Self::Gone(cause) => visible(&cause.message, 2 * SHOWN),
         }
     }
 

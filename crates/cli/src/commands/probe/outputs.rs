@@ -1,0 +1,58 @@
+//! Where else the report of a probe goes.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use mcp_loadtest::ProbeReport;
+use mcp_loadtest_core::{
+    check::{junit, likely_source, sarif},
+    server::Server,
+};
+
+use crate::{env::Env, error::CliError};
+
+/// Files and forms for machines.
+#[derive(Debug, Args)]
+pub(crate) struct OutputArgs {
+    /// Print one JSON document, and nothing else.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Also write JUnit XML to this file.
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+    /// Also write SARIF to this file.
+    #[arg(long, value_name = "FILE")]
+    sarif: Option<PathBuf>,
+}
+
+/// Where an alert stands when no file of the server is known.
+const NOWHERE: &str = "mcp-server";
+
+impl OutputArgs {
+    /// Writes the files that were asked for.
+    pub(crate) fn write(
+        &self,
+        report: &ProbeReport,
+        server: &Server,
+        env: &Env,
+    ) -> Result<(), CliError> {
+        if let Some(path) = &self.junit {
+            write(env, path, &junit(&report.target, &report.checks))?;
+        }
+        if let Some(path) = &self.sarif {
+            let location = likely_source(server).unwrap_or(NOWHERE);
+            let document = sarif(&report.findings, location);
+            write(
+                env,
+                path,
+                &(serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"),
+            )?;
+        }
+        Ok(())
+    }
+}
+
+fn write(env: &Env, path: &Path, text: &str) -> Result<(), CliError> {
+    let path = env.path(path);
+    std::fs::write(&path, text).map_err(|source| CliError::Write { path, source })
+}

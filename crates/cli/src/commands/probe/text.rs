@@ -1,0 +1,276 @@
+//! The report of a probe for people: the verdict first, the worst finding last.
+
+use std::time::Duration;
+
+use anstyle::{AnsiColor, Style};
+use mcp_loadtest::{Finding, PROBES, ProbeReport, Severity, ToolProbe, ToolVerdict};
+use mcp_loadtest_core::{
+    check::{CaseResult, CaseVerdict, Family},
+    display::visible,
+    report::wrap::wrap,
+    units::format_latency,
+};
+
+/// The width of a screen.
+const WIDTH: usize = 80;
+/// How much of a sentence is shown; `--json` has all.
+const LIMIT: usize = 400;
+const INDENT: usize = 4;
+
+const fn style(color: AnsiColor) -> Style {
+    Style::new().bold().fg_color(Some(anstyle::Color::Ansi(color)))
+}
+
+/// The whole report.
+pub(super) fn render(report: &ProbeReport, every_case: bool) -> String {
+    let mut text = headline(report);
+    text.push_str(&tools(report));
+    text.push_str(&checks(report, every_case));
+    text.push_str(&findings(&report.findings, every_case));
+    text
+}
+
+fn headline(report: &ProbeReport) -> String {
+    let count =
+        |severity| report.findings.iter().filter(|found| found.severity == severity).count();
+    let (bugs, warnings) = (count(Severity::Critical), count(Severity::Warning));
+    let (word, color) = match (report.passed, warnings) {
+        (false, _) => ("CRITICAL", AnsiColor::Red),
+        (true, 1..) => ("WARNING", AnsiColor::Yellow),
+        (true, 0) => ("PASS", AnsiColor::Green),
+    };
+    let paint = style(color);
+    let name = visible(report.server_name.as_deref().unwrap_or("unnamed server"), 60);
+    let version = visible(report.server_version.as_deref().unwrap_or(""), 30);
+    let found = match (bugs, warnings) {
+        (0, 0) => "nothing found".to_owned(),
+        (bugs, 0) => plural(bugs, "bug"),
+        (0, warnings) => plural(warnings, "warning"),
+        (bugs, warnings) => format!("{}, {}", plural(bugs, "bug"), plural(warnings, "warning")),
+    };
+    let (handshake, took) = (latency(report.handshake_ms), latency(report.took_ms));
+    format!(
+        "{paint}{word}{paint:#} {name} {version}: {found}\n  \
+         MCP {} ({} era), handshake {handshake}, probed in {took}\n",
+        report.revision, report.era
+    )
+}
+
+fn latency(ms: f64) -> String {
+    format_latency(Duration::from_secs_f64(ms / 1e3))
+}
+
+fn plural(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+fn tools(report: &ProbeReport) -> String {
+    let called = report.tools.iter().filter(|tool| tool.verdict != ToolVerdict::Skipped).count();
+    let skipped = report.tools.len() - called;
+    let mut text =
+        format!("\nTools: {} listed, {called} called, {skipped} skipped\n", report.tools.len());
+    let width =
+        report.tools.iter().map(|tool| tool.name.chars().count()).max().unwrap_or(0).min(36);
+    for tool in &report.tools {
+        text.push_str(&tool_line(tool, width));
+    }
+    if skipped > 0 {
+        text.push_str(
+            "  Skipped ones are called with --allow-destructive, with made-up arguments.\n",
+        );
+    }
+    text
+}
+
+fn tool_line(tool: &ToolProbe, width: usize) -> String {
+    let (word, color) = match tool.verdict {
+        ToolVerdict::Ok => ("ok", AnsiColor::Green),
+        ToolVerdict::ToolError => ("isError", AnsiColor::Cyan),
+        ToolVerdict::Slow => ("slow", AnsiColor::Cyan),
+        ToolVerdict::Refused => ("refused", AnsiColor::Cyan),
+        ToolVerdict::Skipped => ("skipped", AnsiColor::BrightBlack),
+        ToolVerdict::Hung => ("HUNG", AnsiColor::Red),
+        ToolVerdict::Crashed => ("CRASHED", AnsiColor::Red),
+        ToolVerdict::Malformed => ("MALFORMED", AnsiColor::Red),
+    };
+    let paint = style(color);
+    let name = visible(&tool.name, 36);
+    let took = tool.took_ms.map(latency).unwrap_or_default();
+    let detail = match (&tool.arguments, tool.reason.as_str()) {
+        (Some(arguments), "") => visible(&arguments.to_string(), 60),
+        (Some(arguments), reason) => {
+            format!("{} -> {}", visible(&arguments.to_string(), 40), visible(reason, 60))
+        }
+        (None, reason) => visible(reason, 90),
+    };
+    format!("  {paint}{word:<9}{paint:#} {name:<width$} {took:>8}  {detail}\n")
+}
+
+/// How one check went.
+struct Went<'r> {
+    id: &'static str,
+    cases: Vec<&'r CaseResult>,
+}
+
+impl Went<'_> {
+    fn severity(&self) -> Option<Severity> {
+        self.cases.iter().filter_map(|case| case.severity).max()
+    }
+
+    fn is_known(&self) -> bool {
+        self.cases.iter().any(|case| case.verdict.is_known())
+    }
+
+    /// `12 rejected, 1 accepted`.
+    fn counts(&self) -> String {
+        let verdicts = [
+            CaseVerdict::Rejected,
+            CaseVerdict::Held,
+            CaseVerdict::Accepted,
+            CaseVerdict::Broken,
+            CaseVerdict::Crashed,
+            CaseVerdict::Hung,
+            CaseVerdict::CouldNotTell,
+            CaseVerdict::Skipped,
+        ];
+        let counted = verdicts.into_iter().filter_map(|verdict| {
+            let count = self.cases.iter().filter(|case| case.verdict == verdict).count();
+            (count > 0).then(|| format!("{count} {}", verdict.words()))
+        });
+        counted.collect::<Vec<_>>().join(", ")
+    }
+}
+
+fn checks(report: &ProbeReport, every_case: bool) -> String {
+    let mut text = format!("\nChecks: {}\n", sums(report));
+    for family in Family::ALL {
+        let went: Vec<_> = PROBES
+            .iter()
+            .filter(|check| check.family == family)
+            .map(|check| Went {
+                id: check.id,
+                cases: report.checks.iter().filter(|case| case.check == check.id).collect(),
+            })
+            .filter(|went| !went.cases.is_empty())
+            .collect();
+        text.push_str(&family_lines(family, &went, every_case));
+    }
+    text
+}
+
+fn sums(report: &ProbeReport) -> String {
+    let known = report.checks.iter().filter(|case| case.verdict.is_known()).count();
+    let fails = report.checks.iter().filter(|case| case.fails()).count();
+    let untold =
+        report.checks.iter().filter(|case| case.verdict == CaseVerdict::CouldNotTell).count();
+    let mut text = format!("{known} cases tried, {fails} failed");
+    if untold > 0 {
+        text.push_str(&format!(", {untold} could not be told"));
+    }
+    text
+}
+
+fn family_lines(family: Family, went: &[Went<'_>], every_case: bool) -> String {
+    let mut text = String::new();
+    let fine: Vec<_> = went
+        .iter()
+        .filter(|went| went.is_known() && went.severity().is_none_or(|s| s == Severity::Info))
+        .collect();
+    if !fine.is_empty() && !every_case {
+        let paint = style(AnsiColor::Green);
+        let names: Vec<_> = fine.iter().map(|went| went.id).collect();
+        let lines = wrap(&names.join(", "), WIDTH - 27);
+        for (number, line) in lines.iter().enumerate() {
+            let (word, label) = if number == 0 { ("ok", family.name()) } else { ("", "") };
+            text.push_str(&format!("  {paint}{word:<9}{paint:#} {label:<14} {line}\n"));
+        }
+    }
+    for went in went {
+        let (word, color) = match (went.severity(), went.is_known()) {
+            (Some(Severity::Critical), _) => ("FAIL", AnsiColor::Red),
+            (Some(Severity::Warning), _) => ("warning", AnsiColor::Yellow),
+            (_, true) if every_case => ("ok", AnsiColor::Green),
+            (_, true) => continue,
+            (_, false) => ("-", AnsiColor::BrightBlack),
+        };
+        let paint = style(color);
+        let why = if went.is_known() { went.counts() } else { why_not(went) };
+        let label = family.name();
+        text.push_str(&format!("  {paint}{word:<9}{paint:#} {label:<14} {}: {why}\n", went.id));
+        for case in went.cases.iter().filter(|_| every_case) {
+            text.push_str(&case_line(case));
+        }
+    }
+    text
+}
+
+fn why_not(went: &Went<'_>) -> String {
+    let Some(case) = went.cases.first() else { return String::new() };
+    format!("{}: {}", case.verdict.words(), visible(&case.detail, 120))
+}
+
+fn case_line(case: &CaseResult) -> String {
+    let tool = case.tool.as_deref().map(|tool| format!("{} ", visible(tool, 36)));
+    format!(
+        "            {:<14} {}{}: {}\n",
+        case.verdict.words(),
+        tool.unwrap_or_default(),
+        visible(&case.case, 120),
+        visible(&case.detail, 160)
+    )
+}
+
+/// What was concluded, the gravest last.
+pub(in crate::commands) fn findings(findings: &[Finding], notes_in_full: bool) -> String {
+    let is_note = |finding: &&Finding| finding.severity == Severity::Info && !notes_in_full;
+    let (notes, graver): (Vec<_>, Vec<_>) = findings.iter().partition(is_note);
+    let mut text = String::new();
+    if !notes.is_empty() {
+        text.push_str("\nWorth knowing\n");
+    }
+    for note in notes {
+        let label = format!("{}: ", note.id);
+        text.push_str(&paragraph("· ", &(label + &visible(&note.message, LIMIT))));
+    }
+    text.extend(graver.into_iter().map(finding_lines));
+    text
+}
+
+fn finding_lines(finding: &Finding) -> String {
+    let (word, color) = match finding.severity {
+        Severity::Critical => ("BUG", AnsiColor::Red),
+        Severity::Warning => ("WARNING", AnsiColor::Yellow),
+        Severity::Info => ("note", AnsiColor::Cyan),
+    };
+    let paint = style(color);
+    let mut text = format!("\n{paint}{word} {}{paint:#}\n", finding.id);
+    text.push_str(&paragraph("", &visible(&finding.message, LIMIT)));
+    // A single piece of evidence that says the same again helps nobody.
+    for evidence in &finding.evidence {
+        let evidence = visible(evidence, LIMIT);
+        if !finding.message.contains(evidence.as_str()) {
+            text.push_str(&paragraph("· ", &evidence));
+        }
+    }
+    if let Some(meaning) = &finding.meaning {
+        text.push_str(&paragraph("means: ", meaning));
+    }
+    if let Some(hint) = &finding.hint {
+        text.push_str(&paragraph("hint: ", hint));
+    }
+    if let Some(command) = &finding.reproduce {
+        // One line, however long: it is there to be copied.
+        text.push_str(&format!("    again: {command}\n"));
+    }
+    text
+}
+
+fn paragraph(label: &str, words: &str) -> String {
+    let hanging = label.chars().count();
+    let lines = wrap(words, WIDTH - INDENT - hanging);
+    let lines = lines.iter().enumerate().map(|(number, line)| {
+        let label = if number == 0 { label } else { "" };
+        format!("{:INDENT$}{label:<hanging$}{line}\n", "")
+    });
+    lines.collect()
+}
