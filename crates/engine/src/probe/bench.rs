@@ -307,11 +307,19 @@ fn with_last_words(session: &Session, seen: Seen, pulse: Pulse) -> (Seen, Pulse)
         _ => return (seen, pulse),
     };
     let tail = session.stderr_tail();
-    let Some(words) = tail.lines().map(str::trim).rfind(|line| !line.is_empty()) else {
-        return (Seen::Gone(cause.clone()), pulse);
-    };
+    let Some(words) = last_words(&tail) else { return (Seen::Gone(cause.clone()), pulse) };
     let message = format!("{}; its last words: {}", cause.message, visible(words, 160)).into();
     (Seen::Gone(Break { message, ..cause.clone() }), pulse)
+}
+
+/// The line that says most: the last one that names an error, or else the last one with words.
+fn last_words(stderr: &str) -> Option<&str> {
+    const NAMES: [&str; 4] = ["Error", "Exception", "panicked", "error:"];
+    // Groups of Python's exceptions are drawn as trees.
+    let drawn: &[char] = &[' ', '|', '+', '-'];
+    let mut lines = stderr.lines().map(|line| line.trim_start_matches(drawn).trim_end()).rev();
+    let named = lines.clone().find(|line| NAMES.iter().any(|name| line.contains(name)));
+    named.or_else(|| lines.find(|line| line.chars().any(char::is_alphanumeric)))
 }
 
 /// After so much silence it is asked whether the server still answers anything.
