@@ -319,7 +319,9 @@ fn last_words(stderr: &str) -> Option<&str> {
     let drawn: &[char] = &[' ', '|', '+', '-'];
     let mut lines = stderr.lines().map(|line| line.trim_start_matches(drawn).trim_end()).rev();
     let named = lines.clone().find(|line| NAMES.iter().any(|name| line.contains(name)));
-    named.or_else(|| lines.find(|line| line.chars().any(char::is_alphanumeric)))
+    named.or_else(|| {
+        lines.find(|line| line.chars().any(char::is_alphanumeric) && !line.contains("://"))
+    })
 }
 
 /// After so much silence it is asked whether the server still answers anything.
