@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Installs the servers and tools that the tests run against, under target/testenv/.
 
-    testenv.py ensure NAME... | --group core | --group real | --all
+    testenv.py ensure NAME... | --group core | --group real | --group museum | --all
     testenv.py path NAME
+
+TESTENV_HOME names another folder, so that several checkouts can share one.
 
 environments.json says what they are. An environment is done when its stamp, a hash of its definition,
 is written; until then, or after a change, it is installed from nothing. Needs Python 3.11 on a POSIX
@@ -26,7 +28,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 DEFINITIONS = Path(__file__).with_name("environments.json")
-INSTALLED = ROOT / "target" / "testenv"
+INSTALLED = Path(os.environ.get("TESTENV_HOME", ROOT / "target" / "testenv")).absolute()
 JOBS = 2  # An install is half network and half unpacking: two at a time keep both busy.
 COMMAND_LIMIT_S = 1800
 TAIL_LINES = 20
@@ -228,7 +230,7 @@ def parse_arguments(environments):
     commands = parser.add_subparsers(dest="command", required=True)
     ensure_parser = commands.add_parser("ensure", help="install what is missing or out of date")
     ensure_parser.add_argument("names", nargs="*", metavar="NAME")
-    ensure_parser.add_argument("--group", choices=["core", "real"])
+    ensure_parser.add_argument("--group", choices=["core", "real", "museum"])
     ensure_parser.add_argument("--all", action="store_true")
     path_parser = commands.add_parser("path", help="print the folder of an installed environment")
     path_parser.add_argument("names", nargs=1, metavar="NAME")
