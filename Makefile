@@ -4,7 +4,7 @@
 CARGO ?= cargo
 NEXTEST := $(shell $(CARGO) nextest --version >/dev/null 2>&1 && echo yes)
 
-.PHONY: demo test lint env bench schemas
+.PHONY: demo test lint env museum bench schemas
 
 demo:
 	$(CARGO) run --release -- demo
@@ -28,6 +28,11 @@ lint:
 # The real servers, clients and suites that tests run against.
 env:
 	python3 tests/env/testenv.py ensure --group core
+
+# Releases with known bugs: each must be found, and nothing in the releases that fixed them.
+museum:
+	$(CARGO) build --release
+	python3 scripts/museum.py --write
 
 # Side by side with wrk; prints tables and never fails on a figure.
 bench:
