@@ -3,7 +3,7 @@
 
     museum.py --binary target/release/mcp-loadtest [--light] [--only ID]... [--write]
 
-Each exhibit is a release with a bug and, where there is one, the release that fixed it. Prints one line
+Each exhibit is a release with a bug and, where there is one, a release without it. Prints one line
 per exhibit; the exit code is 1 if any verdict differs from the manifest. `--write` tells the results in
 docs/reference/museum.md.
 """
@@ -138,7 +138,7 @@ def differences(exhibit, release, outcome, known, is_bad):
         if is_bad and not outcome.has(identifier, severity):
             yield f"{release['version']}: no `{identifier}` of severity {severity}"
         if not is_bad and outcome.has(identifier, severity):
-            yield f"{release['version']}: `{identifier}`, which is fixed: {outcome.messages[identifier]}"
+            yield f"{release['version']}: `{identifier}`, which it does not have: {outcome.messages[identifier]}"
     if is_bad and outcome.passed and "critical" in shows.values():
         yield f"{release['version']}: passed"
     for identifier, severity in outcome.findings.items():
@@ -172,17 +172,17 @@ def page(rows):
     lines = [
         "# Museum",
         "",
-        "Releases with bugs that are known, what `mcp-loadtest` says of each, and of the release that fixed it.",
+        "Releases with known bugs: what `mcp-loadtest` says of each, and of a release without the bug.",
         "Written by `scripts/museum.py --write`; `make museum` repeats it.",
         "",
-        "| bug | class | release | command | verdict | fixed in | verdict |",
+        "| bug | class | release | command | verdict | without it | verdict |",
         "|---|---|---|---|---|---|---|",
     ]
     for exhibit, (bad, good) in rows:
-        fixed = exhibit["good"]["version"] if exhibit["good"] else "no release"
+        without = exhibit["good"]["version"] if exhibit["good"] else "no release"
         about = exhibit["how"] + (f" ({exhibit['reference']})" if "reference" in exhibit else "")
         release = f"{exhibit['package']} {exhibit['bad']['version']}"
-        cells = [about, exhibit["class"], release, f"`{shlex.join(subcommand(exhibit))}`", bad, fixed, good]
+        cells = [about, exhibit["class"], release, f"`{shlex.join(subcommand(exhibit))}`", bad, without, good]
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"
 
