@@ -65,11 +65,16 @@ async fn burst(
     };
     let request = request(&session);
     let case = format!("{count} requests `{}` in flight", request.method());
+    // What is refused when it comes alone is refused, and not turned away.
+    let alone = session.call(&request, bench.patient()).await.failure();
     let mut tally = send(bench, &session, &request, count).await;
+    if alone.is_some() {
+        tally.refused = 0;
+    }
     let mut death = bench.death(&session).await;
     if death.is_none() && tally.silent > 0 {
         // Once may be the machine.
-        tally = send(bench, &session, &request, count).await;
+        tally = Tally { refused: tally.refused, ..send(bench, &session, &request, count).await };
         death = bench.death(&session).await;
     }
     if death.is_some() {
