@@ -9,7 +9,7 @@ use crate::{
 
 /// Quick to give up, because silence is what some of these servers answer; not too quick, because
 /// the machine may be busy.
-const IMPATIENT: &[&str] = &["--hang-threshold", "4s", "--grace-period", "3s", "--json"];
+const IMPATIENT: &[&str] = &["--hang-threshold", "4s", "--grace-period", "3s", "--deep", "--json"];
 
 /// The results of one check.
 fn results(check: &str, server: &[&str]) -> Vec<Value> {

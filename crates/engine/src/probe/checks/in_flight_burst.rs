@@ -1,6 +1,6 @@
 //! A thousand requests in flight at once on one session.
 
-use std::rc::Rc;
+use std::{rc::Rc, time::Duration};
 
 use mcp_loadtest_core::{
     check::{CaseResult, CaseVerdict, Depth, Family},
@@ -29,6 +29,7 @@ const REQUESTS: usize = 1000;
 const CALLS: usize = 200;
 /// Over HTTP each request has a connection, and servers have their limits.
 const CONNECTIONS: usize = 200;
+const SETTLING: Duration = Duration::from_secs(2);
 
 fn run(bench: &Bench) -> Running<'_> {
     Box::pin(async move {
@@ -71,10 +72,15 @@ async fn burst(
     if alone.is_some() {
         tally.refused = 0;
     }
+    if tally.silent > 0 {
+        // What is given up is also withdrawn: a burst of its own that must be over first.
+        tokio::time::sleep(SETTLING).await;
+    }
     let mut death = bench.death(&session).await;
     if death.is_none() && tally.silent > 0 {
         // Once may be the machine.
         tally = Tally { refused: tally.refused, ..send(bench, &session, &request, count).await };
+        tokio::time::sleep(SETTLING).await;
         death = bench.death(&session).await;
     }
     if death.is_some() {

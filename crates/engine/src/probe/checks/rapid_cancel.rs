@@ -24,8 +24,10 @@ pub(super) static CHECK: Check = Check {
 
 const CANCELLED: usize = 50;
 const WITNESSES: usize = 10;
-/// How long a cancelled call would take, and when it is cancelled at the latest.
-const LENGTH: Duration = Duration::from_millis(20);
+/// How long a cancelled call would take: a server that serves one at a time must get through.
+const LENGTH: Duration = Duration::from_millis(40);
+/// When it is cancelled at the latest.
+const LATEST: Duration = Duration::from_millis(20);
 const STREAM: u64 = 0x0063_616e_6365_6c00;
 
 fn run(bench: &Bench) -> Running<'_> {
@@ -65,7 +67,7 @@ async fn begin_cancelled(bench: &Bench, session: &Session) -> JoinSet<()> {
     let mut dice = bench.settings.seed.dice(STREAM);
     let mut calls = JoinSet::new();
     for _ in 0..CANCELLED {
-        let moment = LENGTH.mul_f64(dice.unit());
+        let moment = LATEST.mul_f64(dice.unit());
         let (session, request, how) = (session.clone(), request.clone(), bench.patient());
         calls.spawn_local(async move {
             let _ = timeout(moment, session.call(&request, how)).await;
