@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// The first call took many times as long as the steady ones.
-pub(crate) const LAZY_INIT_CLIFF: &str = "lazy_init_cliff";
+pub const LAZY_INIT_CLIFF: &str = "lazy_init_cliff";
 /// How many times the steady median the first call must take.
 const CLIFF: u32 = 20;
 /// How many times what a queue of the first calls, or an unlucky later one, would explain.
@@ -32,13 +32,13 @@ pub(super) fn judge(tally: &Tally, _: &RunInfo) -> Vec<Finding> {
 fn cliff(tool: &ToolTally) -> Option<Finding> {
     let first = tool.first?;
     let times = tool.steady();
-    if times.len() < ENOUGH || first < NOTICEABLE {
+    if times.len() < ENOUGH {
         return None;
     }
     let steady = histogram::quantile(&times, 0.5)?;
     let queue = steady * tool.first_batch;
     let unlucky = histogram::quantile(&times, 0.99)?;
-    if first < steady * CLIFF || first < queue.max(unlucky) * BEYOND {
+    if !is_cliff(first, steady, queue.max(unlucky)) {
         return None;
     }
     let times = first.as_secs_f64() / steady.as_secs_f64().max(1e-6);
@@ -52,6 +52,12 @@ fn cliff(tool: &ToolTally) -> Option<Finding> {
     found.hint =
         Some("do the work before the first call, at start-up or right after the handshake".into());
     Some(found)
+}
+
+/// Whether a first call took so long that start-up must have left work to it. `steady`: the median of
+/// later calls; `explained`: what a queue, or bad luck, would have cost it anyway.
+pub fn is_cliff(first: Duration, steady: Duration, explained: Duration) -> bool {
+    first >= NOTICEABLE && first >= steady * CLIFF && first >= explained * BEYOND
 }
 
 #[cfg(test)]

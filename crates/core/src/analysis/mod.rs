@@ -32,7 +32,7 @@ use crate::{
     tally::Tally,
 };
 
-pub(crate) use lazy_init::LAZY_INIT_CLIFF;
+pub use lazy_init::{LAZY_INIT_CLIFF, is_cliff};
 pub(crate) use silence::DEADLOCK;
 
 /// One analysis.

@@ -111,7 +111,7 @@ pub(super) fn is_cautious(name: &str) -> bool {
 }
 
 /// The words of a name in `snake_case`, `kebab-case` or `camelCase`, in lower case.
-pub(crate) fn words(name: &str) -> Vec<String> {
+pub fn words(name: &str) -> Vec<String> {
     let letters: Vec<char> = name.chars().take(LONGEST).collect();
     let mut words = vec![String::new()];
     for (index, &letter) in letters.iter().enumerate() {

@@ -13,6 +13,7 @@ use mcp_loadtest_core::{
     event::Phase,
     jsonrpc::{self, Id, Message},
     mcp::{Revision, Tool, lifecycle, lifecycle::Control, method},
+    outcome::ErrorCategory,
     seed::Seed,
     server::Server,
 };
@@ -30,6 +31,7 @@ use super::{
     checks::Check,
     report::{ToolProbe, ToolVerdict},
     seen::Seen,
+    slow_subject::SlowSubject,
 };
 use crate::stop::Stop;
 
@@ -95,6 +97,8 @@ pub(crate) struct Bench {
     pub(crate) settings: Settings,
     pub(crate) tools: Vec<KnownTool>,
     pub(crate) stop: Stop,
+    /// Found once, by the first check that needs them.
+    pub(super) slow: RefCell<Option<Rc<[SlowSubject]>>>,
     held: RefCell<Option<Hold>>,
     shared: RefCell<Option<Session>>,
     results: RefCell<Vec<CaseResult>>,
@@ -122,6 +126,7 @@ impl Bench {
             settings,
             tools,
             stop,
+            slow: RefCell::default(),
             held: RefCell::default(),
             shared: RefCell::default(),
             results: RefCell::default(),
@@ -193,6 +198,12 @@ impl Bench {
         match Seen::of_reply(&reply, session.broken()) {
             Seen::Gone(cause) => Pulse::Gone(cause),
             Seen::Silent { .. } => Pulse::Silent,
+            // A server of HTTP outlives what it serves: behind it nobody may answer any more.
+            Seen::Refused { code: code @ 500..=599, message, .. } => Pulse::Gone(Break {
+                category: ErrorCategory::ServerError,
+                code: Some(code),
+                message: message.into(),
+            }),
             _ => Pulse::Alive,
         }
     }

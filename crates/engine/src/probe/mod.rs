@@ -6,13 +6,17 @@
 //! | `tools`  | the call that shows whether a tool works                             |
 //! | `bench`  | what checks work with: sessions, tools, results                      |
 //! | `seen`   | what a server made of a request, in the few words that checks need   |
+//! | `at_once`, `slow_subject`, `echo_subject` | what several checks need          |
 //! | `checks` | the checks, one file each                                            |
 //! | `report` | what a probe gives                                                   |
 
+mod at_once;
 mod bench;
 mod checks;
+mod echo_subject;
 mod report;
 mod seen;
+mod slow_subject;
 mod tools;
 
 use std::{collections::BTreeSet, rc::Rc, sync::Arc, time::Duration};

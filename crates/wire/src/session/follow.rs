@@ -42,6 +42,11 @@ impl InFlight {
         Self { inner, id, rounds: 0, landed: false }
     }
 
+    /// The id that its request carries.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
     /// Follows the call to its end.
     pub async fn ended(&mut self) -> Ending {
         let (inner, id) = (&*self.inner, self.id);

@@ -57,6 +57,18 @@ impl Prepared {
         self.origin.tool.as_deref()
     }
 
+    /// The request with this id, as it travels.
+    pub fn frame(&self, id: u64) -> Vec<u8> {
+        let mut frame = Vec::with_capacity(self.template.len(id));
+        self.template.write(id, &mut frame);
+        frame
+    }
+
+    /// The header lines that HTTP adds for it, by name.
+    pub fn header_lines(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.headers.lines().filter_map(|line| line.split_once(": "))
+    }
+
     /// The same tool call with other arguments: a JSON object in one line, spliced in as it is. A
     /// good reply must hold the nonce; without it the call fails.
     ///

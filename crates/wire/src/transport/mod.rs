@@ -54,14 +54,9 @@ impl Link {
 
     /// Puts a call on its way. Over HTTP its exchange does that, over pipes it is written in place.
     pub(crate) fn send_call(&self, inner: &Inner, id: u64, prepared: &Prepared) {
-        let frame = || {
-            let mut frame = Vec::with_capacity(prepared.template.len(id));
-            prepared.template.write(id, &mut frame);
-            frame
-        };
         match self {
-            Self::Sse(sse) => sse.send(inner, Some(id), frame()),
-            Self::WebSocket(ws) => ws.send(frame()),
+            Self::Sse(sse) => sse.send(inner, Some(id), prepared.frame(id)),
+            Self::WebSocket(ws) => ws.send(prepared.frame(id)),
             Self::Stdio(_) | Self::Http(_) => {}
         }
     }

@@ -6,8 +6,22 @@
 //! `cli/tests/it/probe/`. A check never ends early because of one bad case: the server is started
 //! anew by [`Bench::session`] and the next case goes on.
 
+mod cancel_in_flight;
+mod cancel_unknown;
+mod cold_storm;
+mod deadlock;
+mod head_of_line;
+mod in_flight_burst;
+mod large_replies;
+mod lazy_init_cliff;
+mod race;
+mod rapid_cancel;
+mod reply_after_cancel;
+mod reused_id;
+mod stream_head_of_line;
 mod unknown_method;
 mod unknown_tool;
+mod write_read_back;
 
 use std::pin::Pin;
 
@@ -56,4 +70,21 @@ impl Check {
 }
 
 /// Every check, in the order in which a probe carries them out: the cheap and telling ones first.
-pub static PROBES: &[&Check] = &[&unknown_tool::CHECK, &unknown_method::CHECK];
+pub static PROBES: &[&Check] = &[
+    &unknown_tool::CHECK,
+    &unknown_method::CHECK,
+    &cancel_unknown::CHECK,
+    &lazy_init_cliff::CHECK,
+    &reused_id::CHECK,
+    &rapid_cancel::CHECK,
+    &cancel_in_flight::CHECK,
+    &reply_after_cancel::CHECK,
+    &head_of_line::CHECK,
+    &race::CHECK,
+    &large_replies::CHECK,
+    &in_flight_burst::CHECK,
+    &stream_head_of_line::CHECK,
+    &deadlock::CHECK,
+    &cold_storm::CHECK,
+    &write_read_back::CHECK,
+];

@@ -1,0 +1,203 @@
+//! Identical calls at the same instant must be answered alike, and each by its own answer.
+//!
+//! What differs from call to call anyway (clocks, counters) is learnt from calls one after another,
+//! before and after: only what differs besides shows a race.
+
+use std::collections::BTreeSet;
+
+use mcp_loadtest_core::{
+    check::{CaseResult, CaseVerdict, Depth, Family},
+    mcp::Tool,
+    report::Severity,
+    stats::race::compare_results,
+};
+use mcp_loadtest_wire::session::{Session, Target};
+use serde_json::Value;
+
+use super::{Check, Running};
+use crate::probe::{
+    at_once::{Landed, at_once, prepared},
+    bench::Bench,
+};
+
+pub(super) static CHECK: Check = Check {
+    id: "race",
+    family: Family::Concurrency,
+    taxonomy: None,
+    depth: Depth::Usual,
+    about: "makes identical calls at once and compares the answers",
+    meaning: "users who ask at the same moment get wrong answers, or those of others",
+    run,
+};
+
+const CALLS: usize = 20;
+/// Calls one after another on each session, before and after.
+const IN_A_ROW: usize = 5;
+/// Sessions that share a server.
+const SESSIONS: usize = 4;
+const MOST_TOOLS: usize = 3;
+/// A tool that takes longer is not called so often.
+const FAST_MS: f64 = 100.0;
+
+fn run(bench: &Bench) -> Running<'_> {
+    Box::pin(async move {
+        let mut sessions = match bench.session().await {
+            Ok(session) => vec![session],
+            Err(error) => return bench.no_session(&CHECK, &error),
+        };
+        let fast =
+            bench.tools.iter().filter(|known| known.control.took_ms.is_some_and(|ms| ms < FAST_MS));
+        let subjects: Vec<_> =
+            fast.filter_map(|known| Some((&known.tool, known.good_arguments()?))).collect();
+        if subjects.is_empty() {
+            return bench.skip(&CHECK, "no tool may be called, or none is fast enough");
+        }
+        look(bench, &sessions, &subjects).await;
+        // Over pipes every session has a process of its own, and nothing to share.
+        if !matches!(bench.target, Target::Stdio(_)) {
+            while sessions.len() < SESSIONS {
+                match bench.fresh().await {
+                    Ok(session) => sessions.push(session),
+                    Err(error) => return bench.no_session(&CHECK, &error),
+                }
+            }
+            look(bench, &sessions, &subjects).await;
+            for session in sessions.drain(1..) {
+                session.close().await;
+            }
+        }
+    })
+}
+
+async fn look(bench: &Bench, sessions: &[Session], subjects: &[(&Tool, &Value)]) {
+    let over = match sessions.len() {
+        1 => String::new(),
+        count => format!(" over {count} sessions"),
+    };
+    for (tool, good) in subjects.iter().take(MOST_TOOLS) {
+        let case = format!("{CALLS} identical calls at once{over}");
+        let mut result = alike(bench, sessions, &case, tool, good).await;
+        if result.fails() {
+            // Once may be a value that happened to change.
+            result = alike(bench, sessions, &case, tool, good).await;
+        }
+        bench.tell(result.tool(&tool.name));
+    }
+    if let Some(echo) = bench.echo_subject(&sessions[0]).await {
+        let case = format!("{CALLS} calls with texts of their own at once{over}");
+        let text = |n: usize| format!("mcp-loadtest-race-{n:03}");
+        let calls = (0..CALLS).map(|n| {
+            let session = &sessions[n % sessions.len()];
+            (session.clone(), prepared(session, &echo.tool, &echo.saying(&text(n))))
+        });
+        let landed = at_once(calls.collect(), bench.patient()).await;
+        let has = |landed: &Landed, n| {
+            let body = landed.reply.body.as_deref().unwrap_or_default();
+            String::from_utf8_lossy(body).contains(&text(n))
+        };
+        let good = landed.iter().enumerate().filter(|(_, l)| l.reply.failure().is_none());
+        let mut wrong = good.filter(|(n, landed)| !has(landed, *n)).map(|(n, landed)| {
+            match (0..CALLS).find(|other| has(landed, *other)) {
+                Some(other) => format!("call {n} got the answer to call {other}"),
+                None => format!("call {n} got an answer without its text"),
+            }
+        });
+        let result = match wrong.next() {
+            Some(first) => CHECK
+                .case(case, CaseVerdict::Broken)
+                .detail(format!("{first}, and {} more are wrong", wrong.count())),
+            None => CHECK.case(case, CaseVerdict::Held),
+        };
+        bench.tell(result.tool(&echo.tool.name));
+    }
+}
+
+/// Whether calls at once are answered as calls one after another are.
+async fn alike(
+    bench: &Bench,
+    sessions: &[Session],
+    case: &str,
+    tool: &Tool,
+    good: &Value,
+) -> CaseResult {
+    let mut in_a_row = one_by_one(bench, sessions, tool, good).await;
+    let calls = (0..CALLS).map(|n| {
+        let session = &sessions[n % sessions.len()];
+        (session.clone(), prepared(session, tool, good))
+    });
+    let landed = at_once(calls.collect(), bench.patient()).await;
+    let mut all = in_a_row.clone();
+    all.extend(landed.iter().filter_map(|landed| answer(&landed.reply)));
+    in_a_row.extend(one_by_one(bench, sessions, tool, good).await);
+    if in_a_row.len() < 2 * IN_A_ROW * sessions.len() {
+        return CHECK
+            .case(case, CaseVerdict::CouldNotTell)
+            .detail("calls one after another fail now and then as well");
+    }
+    let known = differing(&in_a_row);
+    let news: Vec<String> = compare_results(&all)
+        .divergent_paths
+        .into_iter()
+        .filter(|path| is_new(path, &known))
+        .collect();
+    let silent = landed.iter().filter(|landed| landed.is_silent()).count();
+    let failed = landed.iter().filter(|landed| landed.reply.failure().is_some()).count();
+    match (silent, news.first()) {
+        (1.., _) => CHECK
+            .case(case, CaseVerdict::Broken)
+            .detail(format!("{silent} of {CALLS} were never answered")),
+        (0, Some(path)) => CHECK.case(case, CaseVerdict::Broken).detail(format!(
+            "answers differ at `{path}`, which {} calls one after another never did",
+            in_a_row.len()
+        )),
+        (0, None) if failed > 0 => {
+            let first = landed.iter().find(|landed| landed.reply.failure().is_some());
+            let why = first.map_or("", |landed| landed.reply.message.as_str());
+            CHECK.case(case, CaseVerdict::Broken).severity(Severity::Warning).detail(format!(
+                "{failed} of {CALLS} failed, calls one after another do not: {why}"
+            ))
+        }
+        (0, None) => CHECK.case(case, CaseVerdict::Held),
+    }
+}
+
+async fn one_by_one(bench: &Bench, sessions: &[Session], tool: &Tool, good: &Value) -> Vec<Value> {
+    let mut answers = Vec::new();
+    for session in sessions {
+        let request = prepared(session, tool, good);
+        for _ in 0..IN_A_ROW {
+            answers.extend(answer(&session.call(&request, bench.patient()).await));
+        }
+    }
+    answers
+}
+
+fn answer(reply: &mcp_loadtest_wire::session::Reply) -> Option<Value> {
+    reply.failure().is_none().then(|| reply.json())?
+}
+
+/// The places at which answers differ, by design or not.
+fn differing(answers: &[Value]) -> BTreeSet<String> {
+    let found = compare_results(answers);
+    let volatile = found.volatile_paths.into_iter().map(|volatile| volatile.path);
+    volatile.chain(found.divergent_paths).collect()
+}
+
+/// Whether nothing that differs anyway lies at the place, above it or below.
+fn is_new(path: &str, known: &BTreeSet<String>) -> bool {
+    !known.iter().any(|known| path.starts_with(known.as_str()) || known.starts_with(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_differs_anyway_is_no_news() {
+        let known = ["/a/now".to_owned()].into();
+        assert!(!is_new("/a/now", &known));
+        assert!(!is_new("/a", &known));
+        assert!(is_new("/b", &known));
+        assert!(!is_new("/b", &["".to_owned()].into()), "answers that differ as a whole");
+    }
+}
