@@ -13,6 +13,7 @@ use mcp_loadtest_core::{
     event::Phase,
     jsonrpc::{self, Id, Message},
     mcp::{Revision, Tool, lifecycle, lifecycle::Control, method},
+    outcome::ErrorCategory,
     seed::Seed,
     server::Server,
 };
@@ -29,7 +30,7 @@ use tokio::time::Instant;
 use super::{
     checks::Check,
     report::{ToolProbe, ToolVerdict},
-    seen::Seen,
+    seen::{Seen, is_ours},
 };
 use crate::stop::Stop;
 
@@ -99,6 +100,27 @@ pub(crate) struct Bench {
     shared: RefCell<Option<Session>>,
     results: RefCell<Vec<CaseResult>>,
     next_raw_id: Cell<u64>,
+    /// The shared session, or the server behind it, was seen to be of no use any more.
+    condemned: Cell<bool>,
+    overheard: RefCell<Vec<Overheard>>,
+}
+
+/// What a server said of a request that it did not carry out.
+#[derive(Debug, Clone)]
+pub(crate) struct Overheard {
+    pub(crate) sent: Vec<u8>,
+    pub(crate) said: String,
+}
+
+/// What became of bytes that were sent as they are.
+#[derive(Debug)]
+pub(crate) struct Sent {
+    pub(crate) seen: Seen,
+    pub(crate) pulse: Pulse,
+    /// Over HTTP.
+    pub(crate) status: Option<u16>,
+    /// All frames that came.
+    pub(crate) frames: Vec<Vec<u8>>,
 }
 
 impl Bench {
@@ -126,6 +148,8 @@ impl Bench {
             shared: RefCell::default(),
             results: RefCell::default(),
             next_raw_id: Cell::new(FIRST_RAW_ID),
+            condemned: Cell::default(),
+            overheard: RefCell::default(),
         }
     }
 
@@ -141,7 +165,7 @@ impl Bench {
 
     /// The session that checks share. One that broke is replaced; a server that died is started anew.
     pub(crate) async fn session(&self) -> Result<Session, OpenError> {
-        let shared = self.shared.borrow().clone();
+        let shared = self.shared.borrow().clone().filter(|_| !self.condemned.take());
         if let Some(session) = shared.filter(|session| !session.is_broken()) {
             return Ok(session);
         }
@@ -190,10 +214,40 @@ impl Bench {
         let request = session.prepare(method, json!({}));
         let limit = self.settings.hang_timeout + self.settings.grace_period;
         let reply = session.call(&request, How::setup(limit)).await;
-        match Seen::of_reply(&reply, session.broken()) {
+        let pulse = match Seen::of_reply(&reply, session.broken()) {
             Seen::Gone(cause) => Pulse::Gone(cause),
             Seen::Silent { .. } => Pulse::Silent,
+            // The process may run; who gets nothing but this from it has no server any more.
+            Seen::Status { status: status @ 500.., body } => Pulse::Gone(Break {
+                category: ErrorCategory::ServerError,
+                code: Some(i64::from(status)),
+                message: format!("answers {method} with {body}").into(),
+            }),
+            Seen::Refused { code: INTERNAL_ERROR, message, .. } => Pulse::Gone(Break {
+                category: ErrorCategory::ServerError,
+                code: Some(INTERNAL_ERROR),
+                message: format!("answers {method} with an internal error: {message}").into(),
+            }),
             _ => Pulse::Alive,
+        };
+        // The next check must not be blamed for it.
+        self.condemned.set(self.condemned.get() || !matches!(pulse, Pulse::Alive));
+        pulse
+    }
+
+    /// Whether somebody new is served: one client's bad request must not shut others out. Asked only
+    /// where sessions share a server; a process of one's own says nothing about it.
+    pub(crate) async fn serves_newcomers(&self) -> Result<(), String> {
+        if matches!(self.target, Target::Stdio(_)) {
+            return Ok(());
+        }
+        let session = self.fresh().await.map_err(|error| error.to_string())?;
+        let pulse = self.pulse(&session).await;
+        session.close().await;
+        match pulse {
+            Pulse::Alive => Ok(()),
+            Pulse::Silent => Err("it is not answered".into()),
+            Pulse::Gone(cause) => Err(cause.message.to_string()),
         }
     }
 
@@ -229,7 +283,30 @@ impl Bench {
             },
         };
         let seen = Seen::of_reply(&reply, session.broken());
+        self.overhear(&request.frame(0), &seen, reply.body.as_deref());
         with_last_words(session, seen, self.pulse(session).await)
+    }
+
+    /// Keeps what a server says of a request that it did not carry out.
+    fn overhear(&self, sent: &[u8], seen: &Seen, body: Option<&[u8]>) {
+        let shown = match seen {
+            Seen::Refused { message, .. } => message,
+            Seen::ToolError { text, .. } | Seen::Status { body: text, .. } => text,
+            _ => return,
+        };
+        let mut overheard = self.overheard.borrow_mut();
+        if overheard.len() < MOST_OVERHEARD {
+            let said = body.map_or(shown.as_bytes(), |body| body);
+            overheard.push(Overheard {
+                sent: sent[..sent.len().min(LONGEST_OVERHEARD)].to_vec(),
+                said: String::from_utf8_lossy(&said[..said.len().min(LONGEST_OVERHEARD)]).into(),
+            });
+        }
+    }
+
+    /// What the server said of all requests that it did not carry out.
+    pub(crate) fn overheard(&self) -> Vec<Overheard> {
+        self.overheard.borrow().clone()
     }
 
     /// How checks make calls: waited for up to the hang threshold, body kept.
@@ -255,9 +332,31 @@ impl Bench {
         out: &Outgoing,
         id: Option<u64>,
     ) -> (Seen, Pulse) {
+        let Sent { seen, pulse, .. } =
+            self.send_to(session, out, &|theirs| is_ours(theirs, id)).await;
+        (seen, pulse)
+    }
+
+    /// The same where the answer is known in another way than by a number.
+    pub(crate) async fn send_to(
+        &self,
+        session: &Session,
+        out: &Outgoing,
+        ours: &dyn Fn(&Id<'_>) -> bool,
+    ) -> Sent {
         let began = Instant::now();
         let patience = self.settings.hang_timeout + self.settings.grace_period;
-        let answers = move |frame: &[u8]| answers(frame, id);
+        // Kept apart from the exchange, which may not have ended when nobody waits any longer.
+        let heard = RefCell::new(Vec::new());
+        let answers = |frame: &[u8]| {
+            if heard.borrow().len() < MOST_HEARD {
+                heard.borrow_mut().push(frame[..frame.len().min(LONGEST_HEARD)].to_vec());
+            }
+            match jsonrpc::read(frame).message {
+                Some(Message::Response { id, .. }) => ours(&id),
+                _ => false,
+            }
+        };
         let exchange = session.exchange_raw(out, patience, answers);
         tokio::pin!(exchange);
         let pulse = async {
@@ -275,7 +374,11 @@ impl Bench {
                 Err(_) => (RawReply { gone: session.broken(), ..RawReply::default() }, pulse),
             },
         };
-        with_last_words(session, Seen::of_raw(&reply, id, began.elapsed()), pulse)
+        let seen = Seen::of_raw_to(&reply, ours, began.elapsed());
+        let frames = heard.borrow().clone();
+        self.overhear(out.bytes(), &seen, frames.last().map(Vec::as_slice));
+        let (seen, pulse) = with_last_words(session, seen, pulse);
+        Sent { seen, pulse, status: reply.status, frames }
     }
 
     /// Adds a result.
@@ -330,11 +433,13 @@ const FIRST_DOUBT: Duration = Duration::from_secs(1);
 /// How long an answer may come after that of the control request that was sent behind it.
 const SETTLING: Duration = Duration::from_millis(150);
 
-/// Whether a frame is a response to this id, or to nobody in particular.
-pub(crate) fn answers(frame: &[u8], id: Option<u64>) -> bool {
-    match jsonrpc::read(frame).message {
-        Some(Message::Response { id: Id::Number(number), .. }) => Some(number) == id,
-        Some(Message::Response { id: Id::Other(other), .. }) => other == b"null",
-        _ => false,
-    }
-}
+/// So many frames are kept of what comes back, and so much of each.
+const MOST_HEARD: usize = 100;
+const LONGEST_HEARD: usize = 1 << 20;
+
+/// What a server says is kept up to here, both in number and in length.
+const MOST_OVERHEARD: usize = 2_000;
+const LONGEST_OVERHEARD: usize = 16 << 10;
+
+/// To a control request it means that nothing works any more.
+const INTERNAL_ERROR: i64 = -32603;

@@ -57,6 +57,13 @@ impl Prepared {
         self.origin.tool.as_deref()
     }
 
+    /// The whole request as it goes out under this id.
+    pub fn frame(&self, id: u64) -> Vec<u8> {
+        let mut frame = Vec::with_capacity(self.template.len(id));
+        self.template.write(id, &mut frame);
+        frame
+    }
+
     /// The same tool call with other arguments: a JSON object in one line, spliced in as it is. A
     /// good reply must hold the nonce; without it the call fails.
     ///

@@ -6,6 +6,29 @@
 //! `cli/tests/it/probe/`. A check never ends early because of one bad case: the server is started
 //! anew by [`Bench::session`] and the next case goes on.
 
+mod bad_cursor;
+mod bad_id;
+mod bad_method;
+mod batch;
+mod broken_json;
+mod deep_nesting;
+mod discover_kills;
+mod endless_cursor;
+mod endless_line;
+mod envelope;
+mod handshake;
+mod http_headers;
+mod http_session;
+mod invalid_byte;
+mod leak_scan;
+mod list_determinism;
+mod origin;
+mod output_schema;
+mod prompt_get;
+mod request_meta;
+mod resource_read;
+mod result_shape;
+mod template_redos;
 mod unknown_method;
 mod unknown_tool;
 
@@ -56,4 +79,30 @@ impl Check {
 }
 
 /// Every check, in the order in which a probe carries them out: the cheap and telling ones first.
-pub static PROBES: &[&Check] = &[&unknown_tool::CHECK, &unknown_method::CHECK];
+pub static PROBES: &[&Check] = &[
+    &unknown_tool::CHECK,
+    &unknown_method::CHECK,
+    &result_shape::CHECK,
+    &output_schema::CHECK,
+    &endless_cursor::CHECK,
+    &bad_cursor::CHECK,
+    &list_determinism::CHECK,
+    &resource_read::CHECK,
+    &prompt_get::CHECK,
+    &template_redos::CHECK,
+    &origin::CHECK,
+    &request_meta::CHECK,
+    &http_headers::CHECK,
+    &http_session::CHECK,
+    &handshake::CHECK,
+    &discover_kills::CHECK,
+    &invalid_byte::CHECK,
+    &bad_method::CHECK,
+    &bad_id::CHECK,
+    &envelope::CHECK,
+    &broken_json::CHECK,
+    &batch::CHECK,
+    &deep_nesting::CHECK,
+    &endless_line::CHECK,
+    &leak_scan::CHECK,
+];
