@@ -146,6 +146,7 @@ fn words(sent: &Sent) -> String {
         Pulse::Alive if matches!(sent.seen, Seen::Silent { .. }) => {
             format!("{seen}, while others are")
         }
+        _ if matches!(sent.seen, Seen::Gone(_)) => seen,
         Pulse::Alive => seen,
         Pulse::Silent => format!("{seen}; afterwards nothing is answered"),
         Pulse::Gone(cause) => format!("{seen}; afterwards: {}", cause.message),
