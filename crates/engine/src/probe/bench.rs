@@ -394,7 +394,17 @@ impl Bench {
     /// Says that a check could not be carried out because no session was to be had.
     pub(crate) fn no_session(&self, check: &Check, error: &OpenError) {
         let why = format!("no session: {error}");
-        self.tell(check.case("all", CaseVerdict::CouldNotTell).detail(why));
+        let result = check.case("all", CaseVerdict::CouldNotTell).detail(why);
+        // Said once, however many cases there would have been.
+        if self.results.borrow().last() != Some(&result) {
+            self.tell(result);
+        }
+    }
+
+    /// Whether this check has tried anything yet.
+    pub(crate) fn has_tried(&self, check: &Check) -> bool {
+        let results = self.results.borrow();
+        results.iter().any(|result| result.check == check.id && result.verdict.is_known())
     }
 
     /// Everything that was told.

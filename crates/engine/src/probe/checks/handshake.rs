@@ -6,7 +6,7 @@ use mcp_loadtest_core::{
     mcp::{Era, Revision, method},
     report::Severity,
 };
-use mcp_loadtest_wire::session::{OpenError, Session};
+use mcp_loadtest_wire::session::{OpenError, Session, Target};
 use serde_json::{Value, json};
 
 use super::{Check, Running};
@@ -37,6 +37,10 @@ fn run(bench: &Bench) -> Running<'_> {
         if bench.starts_slowly() {
             return bench.skip(&CHECK, "the server takes long to start; use --deep");
         }
+        // A server that is dead already does not die of this.
+        if let Err(error) = bench.session().await {
+            return bench.no_session(&CHECK, &error);
+        }
         if let Err(error) = go_through(bench).await {
             bench.no_session(&CHECK, &error);
         }
@@ -46,7 +50,14 @@ fn run(bench: &Bench) -> Running<'_> {
 async fn go_through(bench: &Bench) -> Result<(), OpenError> {
     let session = bench.silent().await?;
     early_request(bench, &session).await;
-    let session = alive_or_new(bench, session).await?;
+    let session = match bench.target {
+        Target::Stdio(_) => alive_or_new(bench, session).await?,
+        // Over HTTP even a refusal may have given us a session id, which is good for nothing.
+        _ => {
+            session.close().await;
+            bench.silent().await?
+        }
+    };
     unknown_revision(bench, &session).await;
     let session = alive_or_new(bench, session).await?;
     second_initialize(bench, &session).await;

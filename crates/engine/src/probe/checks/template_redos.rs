@@ -34,7 +34,7 @@ pub(super) static CHECK: Check = Check {
 /// Templates beyond this are not tried.
 const MOST_TEMPLATES: usize = 8;
 /// How often a separator is repeated: two to this power is more than any machine can try.
-const REPEATED: usize = 40;
+const REPEATED: usize = 64;
 /// What a plain URI never takes.
 const SUSPICIOUS: Duration = Duration::from_secs(1);
 /// And so many times what the plain one took.

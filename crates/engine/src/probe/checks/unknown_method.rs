@@ -48,7 +48,9 @@ async fn request(bench: &Bench) {
     let request = session.prepare(METHOD, json!({}));
     let (seen, pulse) = bench.ask(&session, &request).await;
     let words = match &pulse {
-        Pulse::Gone(cause) if seen.is_answer() => format!("{}; afterwards: {}", seen.words(), cause.message),
+        Pulse::Gone(cause) if seen.is_answer() => {
+            format!("{}; afterwards: {}", seen.words(), cause.message)
+        }
         _ => seen.words(),
     };
     bench.tell(judge(&seen, &pulse).detail(words));
