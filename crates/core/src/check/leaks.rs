@@ -102,11 +102,8 @@ pub fn find(said: &str, sent: &str, secrets: &[&str]) -> Vec<(Leak, String)> {
     let said = shortened(said);
     let mut found: Vec<(Leak, String)> = Vec::new();
     let told = secrets.iter().filter(|secret| secret.len() >= SHORTEST_SECRET);
-    if let Some(secret) = told.into_iter().find(|secret| said.contains(**secret)) {
-        if !sent.contains(*secret) {
-            found.push((Leak::Secret, masked(secret)));
-        }
-    }
+    let told = told.filter(|secret| said.contains(**secret) && !sent.contains(**secret));
+    found.extend(told.map(|secret| (Leak::Secret, masked(secret))).next());
     for (leak, pattern) in PATTERNS.iter() {
         if found.iter().any(|(known, _)| known == leak) {
             continue;

@@ -7,7 +7,7 @@ use mcp_loadtest_core::{
     mcp::{Era, header, method},
     report::Severity,
 };
-use mcp_loadtest_wire::session::{Outgoing, RawHttp, Session};
+use mcp_loadtest_wire::session::{Outgoing, RawHttp, Session, Target};
 use serde_json::{Value, json};
 
 use super::{
@@ -165,6 +165,16 @@ pub(crate) async fn look_for_damage(bench: &Bench, check: &Check) {
     }
 }
 
+/// Who ends the connection of whoever sends a bad frame, and serves all others, has not crashed.
+async fn only_for_us(bench: &Bench, result: CaseResult) -> CaseResult {
+    let stdio = matches!(bench.target, Target::Stdio(_));
+    if stdio || result.verdict != CaseVerdict::Crashed || bench.serves_newcomers().await.is_err() {
+        return result;
+    }
+    let detail = format!("{}; others are served", result.detail);
+    CaseResult { verdict: CaseVerdict::Broken, ..result.severity(Severity::Warning).detail(detail) }
+}
+
 /// One way to spoil a frame.
 pub(crate) struct Spoilt {
     pub(crate) case: &'static str,
@@ -182,7 +192,8 @@ pub(crate) async fn try_frames(bench: &Bench, check: &'static Check, frames: &[S
         let good = GoodRequest::cheap(bench, &session);
         let out = (spoilt.frame)(&good);
         let sent = good.send(bench, &session, &out).await;
-        bench.tell(judge(check, spoilt.case, spoilt.taking, &sent).sent(out.bytes()));
+        let result = judge(check, spoilt.case, spoilt.taking, &sent);
+        bench.tell(only_for_us(bench, result).await.sent(out.bytes()));
     }
     look_for_damage(bench, check).await;
 }

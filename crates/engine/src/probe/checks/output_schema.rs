@@ -75,3 +75,29 @@ fn violation(schema: &Value, value: &Value) -> Result<Option<String>, String> {
         format!("{}: {}", visible(&at, 80), visible(&error.to_string(), 160))
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_place() {
+        let schema = json!({ "properties": { "count": { "type": "integer" } } });
+        assert_eq!(violation(&schema, &json!({ "count": 1 })), Ok(None));
+        let wrong = violation(&schema, &json!({ "count": "many" })).unwrap().unwrap();
+        assert!(wrong.starts_with("/count: "), "{wrong}");
+    }
+
+    #[test]
+    fn hostile_schemas_do_no_harm() {
+        let far = json!({ "$ref": "http://127.0.0.1:9/schema.json" });
+        assert!(violation(&far, &json!({})).is_err());
+        let file = json!({ "$ref": "file:///etc/passwd" });
+        assert!(violation(&file, &json!({})).is_err());
+        for endless in [json!({ "$ref": "#" }), json!({ "allOf": [{ "$ref": "#" }] })] {
+            let _ = violation(&endless, &json!({ "a": 1 }));
+        }
+    }
+}
