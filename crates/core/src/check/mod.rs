@@ -6,7 +6,9 @@
 
 mod findings;
 mod junit;
+pub mod leaks;
 mod sarif;
+pub mod shape;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

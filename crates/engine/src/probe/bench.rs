@@ -30,7 +30,7 @@ use tokio::time::Instant;
 use super::{
     checks::Check,
     report::{ToolProbe, ToolVerdict},
-    seen::Seen,
+    seen::{Seen, is_ours},
     slow_subject::SlowSubject,
 };
 use crate::stop::Stop;
@@ -103,6 +103,27 @@ pub(crate) struct Bench {
     shared: RefCell<Option<Session>>,
     results: RefCell<Vec<CaseResult>>,
     next_raw_id: Cell<u64>,
+    /// The shared session, or the server behind it, was seen to be of no use any more.
+    condemned: Cell<bool>,
+    overheard: RefCell<Vec<Overheard>>,
+}
+
+/// What a server said of a request that it did not carry out.
+#[derive(Debug, Clone)]
+pub(crate) struct Overheard {
+    pub(crate) sent: Vec<u8>,
+    pub(crate) said: String,
+}
+
+/// What became of bytes that were sent as they are.
+#[derive(Debug)]
+pub(crate) struct Sent {
+    pub(crate) seen: Seen,
+    pub(crate) pulse: Pulse,
+    /// Over HTTP.
+    pub(crate) status: Option<u16>,
+    /// All frames that came.
+    pub(crate) frames: Vec<Vec<u8>>,
 }
 
 impl Bench {
@@ -131,6 +152,8 @@ impl Bench {
             shared: RefCell::default(),
             results: RefCell::default(),
             next_raw_id: Cell::new(FIRST_RAW_ID),
+            condemned: Cell::default(),
+            overheard: RefCell::default(),
         }
     }
 
@@ -146,7 +169,7 @@ impl Bench {
 
     /// The session that checks share. One that broke is replaced; a server that died is started anew.
     pub(crate) async fn session(&self) -> Result<Session, OpenError> {
-        let shared = self.shared.borrow().clone();
+        let shared = self.shared.borrow().clone().filter(|_| !self.condemned.take());
         if let Some(session) = shared.filter(|session| !session.is_broken()) {
             return Ok(session);
         }
@@ -195,16 +218,40 @@ impl Bench {
         let request = session.prepare(method, json!({}));
         let limit = self.settings.hang_timeout + self.settings.grace_period;
         let reply = session.call(&request, How::setup(limit)).await;
-        match Seen::of_reply(&reply, session.broken()) {
+        let pulse = match Seen::of_reply(&reply, session.broken()) {
             Seen::Gone(cause) => Pulse::Gone(cause),
             Seen::Silent { .. } => Pulse::Silent,
-            // A server of HTTP outlives what it serves: behind it nobody may answer any more.
-            Seen::Refused { code: code @ 500..=599, message, .. } => Pulse::Gone(Break {
+            // The process may run; who gets nothing but this from it has no server any more.
+            Seen::Status { status: status @ 500.., body } => Pulse::Gone(Break {
                 category: ErrorCategory::ServerError,
-                code: Some(code),
-                message: message.into(),
+                code: Some(i64::from(status)),
+                message: format!("answers {method} with {body}").into(),
+            }),
+            Seen::Refused { code: INTERNAL_ERROR, message, .. } => Pulse::Gone(Break {
+                category: ErrorCategory::ServerError,
+                code: Some(INTERNAL_ERROR),
+                message: format!("answers {method} with an internal error: {message}").into(),
             }),
             _ => Pulse::Alive,
+        };
+        // The next check must not be blamed for it.
+        self.condemned.set(self.condemned.get() || !matches!(pulse, Pulse::Alive));
+        pulse
+    }
+
+    /// Whether somebody new is served: one client's bad request must not shut others out. Asked only
+    /// where sessions share a server; a process of one's own says nothing about it.
+    pub(crate) async fn serves_newcomers(&self) -> Result<(), String> {
+        if matches!(self.target, Target::Stdio(_)) {
+            return Ok(());
+        }
+        let session = self.fresh().await.map_err(|error| error.to_string())?;
+        let pulse = self.pulse(&session).await;
+        session.close().await;
+        match pulse {
+            Pulse::Alive => Ok(()),
+            Pulse::Silent => Err("it is not answered".into()),
+            Pulse::Gone(cause) => Err(cause.message.to_string()),
         }
     }
 
@@ -240,7 +287,30 @@ impl Bench {
             },
         };
         let seen = Seen::of_reply(&reply, session.broken());
+        self.overhear(&request.frame(0), &seen, reply.body.as_deref());
         with_last_words(session, seen, self.pulse(session).await)
+    }
+
+    /// Keeps what a server says of a request that it did not carry out.
+    fn overhear(&self, sent: &[u8], seen: &Seen, body: Option<&[u8]>) {
+        let shown = match seen {
+            Seen::Refused { message, .. } => message,
+            Seen::ToolError { text, .. } | Seen::Status { body: text, .. } => text,
+            _ => return,
+        };
+        let mut overheard = self.overheard.borrow_mut();
+        if overheard.len() < MOST_OVERHEARD {
+            let said = body.map_or(shown.as_bytes(), |body| body);
+            overheard.push(Overheard {
+                sent: sent[..sent.len().min(LONGEST_OVERHEARD)].to_vec(),
+                said: String::from_utf8_lossy(&said[..said.len().min(LONGEST_OVERHEARD)]).into(),
+            });
+        }
+    }
+
+    /// What the server said of all requests that it did not carry out.
+    pub(crate) fn overheard(&self) -> Vec<Overheard> {
+        self.overheard.borrow().clone()
     }
 
     /// How checks make calls: waited for up to the hang threshold, body kept.
@@ -266,9 +336,31 @@ impl Bench {
         out: &Outgoing,
         id: Option<u64>,
     ) -> (Seen, Pulse) {
+        let Sent { seen, pulse, .. } =
+            self.send_to(session, out, &|theirs| is_ours(theirs, id)).await;
+        (seen, pulse)
+    }
+
+    /// The same where the answer is known in another way than by a number.
+    pub(crate) async fn send_to(
+        &self,
+        session: &Session,
+        out: &Outgoing,
+        ours: &dyn Fn(&Id<'_>) -> bool,
+    ) -> Sent {
         let began = Instant::now();
         let patience = self.settings.hang_timeout + self.settings.grace_period;
-        let answers = move |frame: &[u8]| answers(frame, id);
+        // Kept apart from the exchange, which may not have ended when nobody waits any longer.
+        let heard = RefCell::new(Vec::new());
+        let answers = |frame: &[u8]| {
+            if heard.borrow().len() < MOST_HEARD {
+                heard.borrow_mut().push(frame[..frame.len().min(LONGEST_HEARD)].to_vec());
+            }
+            match jsonrpc::read(frame).message {
+                Some(Message::Response { id, .. }) => ours(&id),
+                _ => false,
+            }
+        };
         let exchange = session.exchange_raw(out, patience, answers);
         tokio::pin!(exchange);
         let pulse = async {
@@ -286,7 +378,11 @@ impl Bench {
                 Err(_) => (RawReply { gone: session.broken(), ..RawReply::default() }, pulse),
             },
         };
-        with_last_words(session, Seen::of_raw(&reply, id, began.elapsed()), pulse)
+        let seen = Seen::of_raw_to(&reply, ours, began.elapsed());
+        let frames = heard.borrow().clone();
+        self.overhear(out.bytes(), &seen, frames.last().map(Vec::as_slice));
+        let (seen, pulse) = with_last_words(session, seen, pulse);
+        Sent { seen, pulse, status: reply.status, frames }
     }
 
     /// Adds a result.
@@ -302,7 +398,17 @@ impl Bench {
     /// Says that a check could not be carried out because no session was to be had.
     pub(crate) fn no_session(&self, check: &Check, error: &OpenError) {
         let why = format!("no session: {error}");
-        self.tell(check.case("all", CaseVerdict::CouldNotTell).detail(why));
+        let result = check.case("all", CaseVerdict::CouldNotTell).detail(why);
+        // Said once, however many cases there would have been.
+        if self.results.borrow().last() != Some(&result) {
+            self.tell(result);
+        }
+    }
+
+    /// Whether this check has tried anything yet.
+    pub(crate) fn has_tried(&self, check: &Check) -> bool {
+        let results = self.results.borrow();
+        results.iter().any(|result| result.check == check.id && result.verdict.is_known())
     }
 
     /// Everything that was told.
@@ -341,11 +447,13 @@ const FIRST_DOUBT: Duration = Duration::from_secs(1);
 /// How long an answer may come after that of the control request that was sent behind it.
 const SETTLING: Duration = Duration::from_millis(150);
 
-/// Whether a frame is a response to this id, or to nobody in particular.
-pub(crate) fn answers(frame: &[u8], id: Option<u64>) -> bool {
-    match jsonrpc::read(frame).message {
-        Some(Message::Response { id: Id::Number(number), .. }) => Some(number) == id,
-        Some(Message::Response { id: Id::Other(other), .. }) => other == b"null",
-        _ => false,
-    }
-}
+/// So many frames are kept of what comes back, and so much of each.
+const MOST_HEARD: usize = 100;
+const LONGEST_HEARD: usize = 1 << 20;
+
+/// What a server says is kept up to here, both in number and in length.
+const MOST_OVERHEARD: usize = 2_000;
+const LONGEST_OVERHEARD: usize = 16 << 10;
+
+/// To a control request it means that nothing works any more.
+const INTERNAL_ERROR: i64 = -32603;

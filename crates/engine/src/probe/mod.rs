@@ -1,19 +1,26 @@
 //! `probe`: what is wrong with a server? Every tool that may be called unasked is called once; then
 //! the checks of [`PROBES`] try what clients and time do to servers.
 //!
-//! | file     | what it holds                                                        |
-//! |----------|----------------------------------------------------------------------|
-//! | `tools`  | the call that shows whether a tool works                             |
-//! | `bench`  | what checks work with: sessions, tools, results                      |
-//! | `seen`   | what a server made of a request, in the few words that checks need   |
-//! | `at_once`, `slow_subject`, `echo_subject` | what several checks need          |
-//! | `checks` | the checks, one file each                                            |
-//! | `report` | what a probe gives                                                   |
+//! | file          | what it holds                                                        |
+//! |---------------|----------------------------------------------------------------------|
+//! | `tools`       | the call that shows whether a tool works                             |
+//! | `bench`       | what checks work with: sessions, tools, results                      |
+//! | `first_words` | what is said before a session has begun                              |
+//! | `frames`      | frames that are wrong in one place                                   |
+//! | `lists`       | what a server lists, and how to fetch it                             |
+//! | `seen`        | what a server made of a request, in the few words that checks need   |
+//! | `slow_subject`, `echo_subject` | tools that take a while, or give back a text        |
+//! | `at_once`     | many calls at the same moment                                        |
+//! | `checks`      | the checks, one file each                                            |
+//! | `report`      | what a probe gives                                                   |
 
 mod at_once;
 mod bench;
 mod checks;
 mod echo_subject;
+mod first_words;
+mod frames;
+mod lists;
 mod report;
 mod seen;
 mod slow_subject;

@@ -66,6 +66,15 @@ impl Seen {
             Outcome::Ok => Self::Taken { result: reply.json().unwrap_or(Value::Null), took },
             Outcome::Failed(category) => match category {
                 ErrorCategory::ToolError => Self::ToolError { text: text_of(reply), took },
+                // A status that came without a message has no body to keep.
+                ErrorCategory::ServerError
+                    if reply.body.is_none() && http_status(reply.code).is_some() =>
+                {
+                    Self::Status {
+                        status: http_status(reply.code).unwrap_or_default(),
+                        body: reply.message.clone(),
+                    }
+                }
                 ErrorCategory::ServerError | ErrorCategory::ProtocolError => Self::Refused {
                     code: reply.code.unwrap_or_default(),
                     message: reply.message.clone(),
@@ -89,14 +98,20 @@ impl Seen {
 
     /// What became of raw bytes: the answer to `id`, or to nobody.
     pub(crate) fn of_raw(reply: &RawReply, id: Option<u64>, waited: Duration) -> Self {
+        Self::of_raw_to(reply, &|theirs| is_ours(theirs, id), waited)
+    }
+
+    /// The same where the answer is known in another way than by a number.
+    pub(crate) fn of_raw_to(
+        reply: &RawReply,
+        ours: &dyn Fn(&Id<'_>) -> bool,
+        waited: Duration,
+    ) -> Self {
         for heard in &reply.frames {
             let reading = jsonrpc::read(&heard.frame);
-            let Some(Message::Response { id: theirs, body }) = reading.message else { continue };
-            let ours = match theirs {
-                Id::Number(number) => Some(number) == id,
-                Id::Other(other) => other == b"null",
-            };
-            if ours {
+            if let Some(Message::Response { id: theirs, body }) = reading.message
+                && ours(&theirs)
+            {
                 return Self::of_body(&body, waited);
             }
         }
@@ -128,6 +143,18 @@ impl Seen {
             Body::Unclear => Self::Garbled { why: "neither result nor error".into() },
         }
     }
+}
+
+/// Whether a response is to this id, or to nobody in particular.
+pub(crate) fn is_ours(theirs: &Id<'_>, id: Option<u64>) -> bool {
+    match theirs {
+        Id::Number(number) => Some(*number) == id,
+        Id::Other(other) => *other == b"null",
+    }
+}
+
+fn http_status(code: Option<i64>) -> Option<u16> {
+    u16::try_from(code?).ok().filter(|status| (100..600).contains(status))
 }
 
 fn text_of(reply: &Reply) -> String {

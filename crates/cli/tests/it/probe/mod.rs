@@ -1,3 +1,30 @@
-//! Checks of `probe`: each catches the server that was made for it and is silent on a healthy one.
+//! Each check of a probe catches the server that was made for it, and is silent on a healthy one.
 
 mod concurrency;
+mod envelope;
+
+use serde_json::Value;
+
+use crate::harness::run;
+
+/// Carries out checks on a server and gives all results.
+fn probed(server: &[&str], only: &str) -> Vec<Value> {
+    let patience = ["--hang-threshold", "3s", "--grace-period", "5s"];
+    let ran = run(&[&["probe", "--only", only, "--json"], patience.as_slice(), server].concat());
+    let report: Value = serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{}", ran.err));
+    report["checks"].as_array().unwrap().clone()
+}
+
+/// The gravest result of a check, as verdict and severity.
+fn worst(results: &[Value], check: &str) -> (String, String) {
+    let rank = |result: &&Value| match result["severity"].as_str() {
+        Some("critical") => 3,
+        Some("warning") => 2,
+        Some("info") => 1,
+        _ => 0,
+    };
+    let of_check = results.iter().filter(|result| result["check"] == check);
+    let worst = of_check.max_by_key(rank).unwrap_or_else(|| panic!("{check} told nothing"));
+    let text = |key: &str| worst[key].as_str().unwrap_or("none").to_owned();
+    (text("verdict"), text("severity"))
+}

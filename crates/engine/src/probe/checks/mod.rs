@@ -19,6 +19,29 @@ mod rapid_cancel;
 mod reply_after_cancel;
 mod reused_id;
 mod stream_head_of_line;
+mod bad_cursor;
+mod bad_id;
+mod bad_method;
+mod batch;
+mod broken_json;
+mod deep_nesting;
+mod discover_kills;
+mod endless_cursor;
+mod endless_line;
+mod envelope;
+mod handshake;
+mod http_headers;
+mod http_session;
+mod invalid_byte;
+mod leak_scan;
+mod list_determinism;
+mod origin;
+mod output_schema;
+mod prompt_get;
+mod request_meta;
+mod resource_read;
+mod result_shape;
+mod template_redos;
 mod unknown_method;
 mod unknown_tool;
 mod write_read_back;
@@ -87,4 +110,27 @@ pub static PROBES: &[&Check] = &[
     &deadlock::CHECK,
     &cold_storm::CHECK,
     &write_read_back::CHECK,
+    &result_shape::CHECK,
+    &output_schema::CHECK,
+    &endless_cursor::CHECK,
+    &bad_cursor::CHECK,
+    &list_determinism::CHECK,
+    &resource_read::CHECK,
+    &prompt_get::CHECK,
+    &template_redos::CHECK,
+    &origin::CHECK,
+    &request_meta::CHECK,
+    &http_headers::CHECK,
+    &http_session::CHECK,
+    &handshake::CHECK,
+    &discover_kills::CHECK,
+    &invalid_byte::CHECK,
+    &bad_method::CHECK,
+    &bad_id::CHECK,
+    &envelope::CHECK,
+    &broken_json::CHECK,
+    &batch::CHECK,
+    &deep_nesting::CHECK,
+    &endless_line::CHECK,
+    &leak_scan::CHECK,
 ];
