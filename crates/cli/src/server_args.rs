@@ -232,7 +232,7 @@ fn only<'a>(flag: &str, values: &'a [String]) -> Result<Option<&'a String>, CliE
     }
 }
 
-fn parse_size(text: &str) -> Result<Size, String> {
+pub(crate) fn parse_size(text: &str) -> Result<Size, String> {
     use mcp_loadtest_core::hint::Hint as _;
     text.parse::<Size>().map_err(|error| format!("{error}; {}", error.hint().unwrap_or_default()))
 }

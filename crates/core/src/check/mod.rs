@@ -4,12 +4,14 @@
 //! A check sends requests and looks at what becomes of them (that is the engine's work); what a
 //! result is worth is decided here, so that a saved report can be judged again.
 
+pub mod contract;
 mod findings;
+pub mod negative;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use self::findings::{About, Gate, findings, gate};
+pub use self::findings::{About, CONTROL_CALL, Gate, findings, gate};
 use crate::report::Severity;
 
 /// What a check is about.

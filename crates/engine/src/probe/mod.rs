@@ -5,12 +5,14 @@
 //! |----------|----------------------------------------------------------------------|
 //! | `tools`  | the call that shows whether a tool works                             |
 //! | `bench`  | what checks work with: sessions, tools, results                      |
+//! | `negative` | calls that a tool must refuse: what those checks share            |
 //! | `seen`   | what a server made of a request, in the few words that checks need   |
 //! | `checks` | the checks, one file each                                            |
 //! | `report` | what a probe gives                                                   |
 
 mod bench;
 mod checks;
+mod negative;
 mod report;
 mod seen;
 mod tools;

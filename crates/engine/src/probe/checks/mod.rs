@@ -6,8 +6,15 @@
 //! `cli/tests/it/probe/`. A check never ends early because of one bad case: the server is started
 //! anew by [`Bench::session`] and the next case goes on.
 
+mod control_call;
+mod enum_miss;
+mod extra_field;
+mod missing_required;
+mod out_of_bounds;
+pub(super) mod oversized;
 mod unknown_method;
 mod unknown_tool;
+mod wrong_type;
 
 use std::pin::Pin;
 
@@ -56,4 +63,14 @@ impl Check {
 }
 
 /// Every check, in the order in which a probe carries them out: the cheap and telling ones first.
-pub static PROBES: &[&Check] = &[&unknown_tool::CHECK, &unknown_method::CHECK];
+pub static PROBES: &[&Check] = &[
+    &unknown_tool::CHECK,
+    &unknown_method::CHECK,
+    &control_call::CHECK,
+    &missing_required::CHECK,
+    &wrong_type::CHECK,
+    &enum_miss::CHECK,
+    &out_of_bounds::CHECK,
+    &extra_field::CHECK,
+    &oversized::CHECK,
+];
