@@ -44,7 +44,7 @@ pub(crate) struct NegativePathArgs {
     /// Only these checks.
     #[arg(long, value_name = "CHECK", value_delimiter = ',')]
     checks: Vec<String>,
-    /// Unexpected arguments must be refused also where the schema leaves it open.
+    /// Unexpected arguments that are taken fail the gate, also where the schema leaves it open.
     #[arg(long)]
     strict: bool,
     /// How long an oversized text is.
@@ -88,7 +88,8 @@ Algorithm:
      must still answer; one that died is started again, and the next case goes on.
 Refused is a JSON-RPC error or a result with isError: the right one of the two depends on the
 revision, and the wrong one is a warning. Taken, crashed and hung fail the gate (exit code 1). A very
-long text may be taken or refused, unless the schema limits it.
+long text may be taken or refused, unless the schema limits it; an unexpected property that is taken is
+a warning where the schema is closed, nothing where it is open, and fails the gate with --strict.
 
 Tunable knobs: --checks, --tool, --args, --cases, --oversized, --strict, --hang-threshold,
 --grace-period, --allow-destructive, --seed.";

@@ -99,11 +99,11 @@ const BEGINNINGS: [&str; 9] = [
 pub fn speaks_of_an_error(result: &Value) -> bool {
     let Some(text) = result["content"][0]["text"].as_str() else { return false };
     let text = text.trim_start();
-    let begins = |word: &&str| {
+    let begins = |word: &str| {
         let head = text.get(..word.len());
-        head.is_some_and(|head| head.to_lowercase() == **word)
+        head.is_some_and(|head| head.to_lowercase() == word)
     };
-    if BEGINNINGS.iter().any(|word| begins(&word)) {
+    if BEGINNINGS.into_iter().any(begins) {
         return true;
     }
     match serde_json::from_str(text) {

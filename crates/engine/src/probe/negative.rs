@@ -26,8 +26,14 @@ pub(crate) type Make = fn(&Subject<'_>, &Settings) -> Made;
 /// A tool that leaves so many cases of one check without an answer is not asked again by it.
 const MOST_LOST: usize = 3;
 
+/// Where it is written that bad arguments must not be taken.
+const VALIDATE: &str = "MCP, server/tools, security: servers MUST validate all tool inputs";
+
 /// A tool that takes its time gets as many cases as take so long together.
 const TIME_PER_TOOL: Duration = Duration::from_secs(10);
+
+/// From here on a tool counts as slow.
+const SLOW: Duration = Duration::from_secs(1);
 
 /// Tries what `make` makes of every tool. `nothing` says why there may be nothing to try.
 pub(crate) async fn try_tools(bench: &Bench, check: &Check, make: Make, nothing: &str) {
@@ -62,7 +68,7 @@ async fn try_tool(
         }
     };
     let (mut tried, mut lost) = (0, 0);
-    for case in made.chosen(share(bench, known)) {
+    for case in made.chosen(share(bench, known)).filter(|case| is_worth_it(bench, known, case)) {
         let session = match bench.session().await {
             Ok(session) => session,
             Err(error) => {
@@ -97,6 +103,11 @@ fn share(bench: &Bench, known: &KnownTool) -> usize {
     };
     let in_time = TIME_PER_TOOL.as_secs_f64() / took(known).as_secs_f64().max(1e-3);
     most.min((in_time as usize).max(1))
+}
+
+/// What a slow tool may take is left to those who have the time: it would be carried out in full.
+fn is_worth_it(bench: &Bench, known: &KnownTool, case: &BadCase) -> bool {
+    case.forbidden || bench.settings.depth == Depth::Deep || took(known) < SLOW
 }
 
 fn took(known: &KnownTool) -> Duration {
@@ -172,7 +183,7 @@ fn judge(
             Some(how) => {
                 classed(bench, told(CaseVerdict::Rejected), BadCall::InvalidArguments, how)
             }
-            None => told(CaseVerdict::Accepted).severity(case.if_taken),
+            None => told(CaseVerdict::Accepted).severity(case.if_taken).reference(VALIDATE),
         },
     }
 }
@@ -217,7 +228,7 @@ fn tell_coverage(
     }
     let mut why = format!("{tried} of {} places in the schema were tried", made.places);
     if made.dropped > 0 {
-        why.push_str(&format!("; in {} the schema allows what was made up", made.dropped));
+        why.push_str(&format!("; in {} nothing was found that the schema forbids", made.dropped));
     }
     if lost == MOST_LOST && tried < made.cases.len() {
         why.push_str(&format!("; no more after {lost} cases without an answer"));

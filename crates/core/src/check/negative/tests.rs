@@ -157,7 +157,7 @@ fn corpus() -> Vec<(Value, [usize; 6], usize)> {
                 "type": "object", "required": ["next"], "properties": { "next": { "$ref": "#/$defs/N" } },
                 "$defs": { "N": { "type": "object", "properties": { "next": { "$ref": "#/$defs/N" }, "v": { "type": "integer" } }, "required": ["v"] } },
             }),
-            n(3, 12, 0, 0, 1, 0),
+            n(2, 6, 0, 0, 1, 0),
             0,
         ),
         (

@@ -1,8 +1,11 @@
 //! Calls with an argument that nobody asked for.
 
-use mcp_loadtest_core::check::{
-    Depth, Family,
-    negative::{self, Made, Subject},
+use mcp_loadtest_core::{
+    check::{
+        Depth, Family,
+        negative::{self, Made, Subject},
+    },
+    report::Severity,
 };
 
 use super::{Check, Running};
@@ -25,11 +28,13 @@ fn run(bench: &Bench) -> Running<'_> {
     Box::pin(try_tools(bench, &CHECK, make, "no tool takes arguments"))
 }
 
-/// A schema that is open allows it; whoever asks for strictness wants it refused all the same.
+/// A schema that is open allows it, and to take it is never worse than a warning; whoever asks for
+/// strictness wants it refused all the same.
 fn make(subject: &Subject<'_>, settings: &Settings) -> Made {
     let mut made = negative::extra_field(subject);
-    for case in &mut made.cases {
-        case.forbidden |= settings.strict;
+    for case in made.cases.iter_mut().filter(|_| settings.strict) {
+        case.forbidden = true;
+        case.if_taken = Severity::Critical;
     }
     made
 }
