@@ -5,7 +5,7 @@ use clap::{Parser, Subcommand};
 use crate::{
     commands::{
         audit, compare, completions, deadlock_probe, demo, example_config, gateway, list_scenarios,
-        man, mock, probe, proxy, report, run, runs, schema,
+        man, mock, negative_path, probe, proxy, report, run, runs, schema,
     },
     env::Color,
 };
@@ -58,6 +58,8 @@ pub(crate) enum Command {
     Demo(demo::DemoArgs),
     /// Quick health check: handshake, tool list, one call per tool that only reads.
     Probe(probe::ProbeArgs),
+    /// Call tools with what they must refuse: does the server refuse it, and live on?
+    NegativePath(Box<negative_path::NegativePathArgs>),
     /// Release many calls at once and find out whether the server deadlocks.
     DeadlockProbe(deadlock_probe::DeadlockProbeArgs),
     /// Run a scenario, from flags or from a configuration file.

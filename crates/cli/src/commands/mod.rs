@@ -10,6 +10,7 @@ pub(crate) mod gateway;
 pub(crate) mod list_scenarios;
 pub(crate) mod man;
 pub(crate) mod mock;
+pub(crate) mod negative_path;
 pub(crate) mod probe;
 pub(crate) mod proxy;
 pub(crate) mod report;
@@ -30,6 +31,7 @@ pub(crate) fn run(cli: Cli, env: &mut Env) -> Result<Exit, CliError> {
     match cli.command {
         Command::Demo(args) => demo::run(&args, env),
         Command::Probe(args) => probe::run(&args, env),
+        Command::NegativePath(args) => negative_path::run(&args, env),
         Command::DeadlockProbe(args) => deadlock_probe::run(&args, env),
         Command::Run(args) => run::run(&args, env),
         Command::Report(args) => report::run(&args, env),

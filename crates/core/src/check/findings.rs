@@ -93,6 +93,9 @@ fn shown(result: &CaseResult) -> String {
     }
 }
 
+/// The check that looks at calls with good arguments.
+pub const CONTROL_CALL: &str = "control_call";
+
 /// The sums that a gate looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Gate {
@@ -102,19 +105,25 @@ pub struct Gate {
     pub failures: u64,
     /// How many could not be judged.
     pub could_not_tell: u64,
-    /// 1 when all that were tried went as the contract says and at least one was tried, 0 otherwise.
+    /// 1 when all that were tried went as the contract says, at least one was tried, and at least
+    /// one tool took good arguments, 0 otherwise. A server that refuses everything does not pass.
     pub gate_passed: u64,
 }
 
 /// Adds up what a gate looks at.
 pub fn gate<'r>(results: impl Iterator<Item = &'r CaseResult>) -> Gate {
     let mut gate = Gate { checks_run: 0, failures: 0, could_not_tell: 0, gate_passed: 0 };
+    let (mut controls, mut good_controls) = (0_u64, 0_u64);
     for result in results {
+        controls += u64::from(result.check == CONTROL_CALL);
+        good_controls +=
+            u64::from(result.check == CONTROL_CALL && result.verdict == CaseVerdict::Held);
         gate.checks_run += u64::from(result.verdict.is_known());
         gate.failures += u64::from(result.fails());
         gate.could_not_tell += u64::from(result.verdict == CaseVerdict::CouldNotTell);
     }
-    gate.gate_passed = u64::from(gate.failures == 0 && gate.checks_run > 0);
+    let controlled = controls == 0 || good_controls > 0;
+    gate.gate_passed = u64::from(gate.failures == 0 && gate.checks_run > 0 && controlled);
     gate
 }
 
@@ -164,5 +173,16 @@ mod tests {
         assert_eq!((good.checks_run, good.gate_passed), (1, 1));
         let bad = [result("a", CaseVerdict::Rejected), result("b", CaseVerdict::Hung)];
         assert_eq!((gate(bad.iter()).failures, gate(bad.iter()).gate_passed), (1, 0));
+    }
+
+    #[test]
+    fn a_server_that_refuses_everything_does_not_pass() {
+        let control =
+            |verdict| CaseResult::new(CONTROL_CALL, Family::NegativePath, "good", verdict);
+        let rejected = result("a", CaseVerdict::Rejected);
+        let refused = [control(CaseVerdict::CouldNotTell), rejected.clone()];
+        assert_eq!(gate(refused.iter()).gate_passed, 0);
+        let some = [control(CaseVerdict::CouldNotTell), control(CaseVerdict::Held), rejected];
+        assert_eq!(gate(some.iter()).gate_passed, 1);
     }
 }

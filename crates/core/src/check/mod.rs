@@ -4,9 +4,11 @@
 //! A check sends requests and looks at what becomes of them (that is the engine's work); what a
 //! result is worth is decided here, so that a saved report can be judged again.
 
+pub mod contract;
 mod findings;
 mod junit;
 pub mod leaks;
+pub mod negative;
 mod sarif;
 pub mod shape;
 
@@ -14,7 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use self::{
-    findings::{About, Gate, findings, gate},
+    findings::{About, CONTROL_CALL, Gate, findings, gate},
     junit::junit,
     sarif::{likely_source, sarif},
 };

@@ -30,8 +30,14 @@ use serde_json::Value;
 
 pub use self::budget::{Budget, Fill, Paths};
 pub use self::names::words;
+pub(crate) use self::schema::{Map, as_count, resolve};
 pub use self::unusable::{Unusable, Why};
 use crate::seed::Dice;
+
+/// Refuses a schema that is not worth a look: no schema, too large, or not JSON Schema.
+pub(crate) fn admit(schema: &Value) -> Result<(), Why> {
+    schema::admit(schema, &Budget::default())
+}
 
 /// Arguments that satisfy `schema`: always an object, and the same for the same dice.
 ///

@@ -9,7 +9,7 @@ use super::budget::{Budget, Meter, weight};
 use super::unusable::Why;
 
 /// The keywords of one schema object.
-pub(super) type Map = serde_json::Map<String, Value>;
+pub(crate) type Map = serde_json::Map<String, Value>;
 
 /// Alternatives of which one is taken; each is a list of schemas that then hold too.
 pub(super) type Choice<'s> = Vec<Vec<&'s Value>>;
@@ -118,7 +118,7 @@ impl<'s> Shape<'s> {
 }
 
 /// The schema that a reference leads to, inside the document only.
-pub(super) fn resolve<'s>(root: &'s Value, reference: &str) -> Result<&'s Value, Why> {
+pub(crate) fn resolve<'s>(root: &'s Value, reference: &str) -> Result<&'s Value, Why> {
     let own = root.get("$id").and_then(Value::as_str).filter(|id| !id.is_empty());
     let fragment = match (reference.strip_prefix('#'), own) {
         (Some(fragment), _) => fragment,
@@ -194,7 +194,7 @@ pub(super) fn at_most(parts: &[&Map], keyword: &str) -> u64 {
 }
 
 /// A count; `3.0` is one too, and `1e12` is written that way more often than not.
-pub(super) fn as_count(value: &Value) -> Option<u64> {
+pub(crate) fn as_count(value: &Value) -> Option<u64> {
     let float = || value.as_f64().filter(|n| *n >= 0.0 && n.fract() == 0.0).map(|n| n as u64);
     value.as_u64().or_else(float)
 }

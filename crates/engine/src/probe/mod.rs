@@ -11,6 +11,7 @@
 //! | `seen`        | what a server made of a request, in the few words that checks need   |
 //! | `slow_subject`, `echo_subject` | tools that take a while, or give back a text        |
 //! | `at_once`     | many calls at the same moment                                        |
+//! | `negative`    | calls that a tool must refuse: what those checks share               |
 //! | `checks`      | the checks, one file each                                            |
 //! | `report`      | what a probe gives                                                   |
 
@@ -21,6 +22,7 @@ mod echo_subject;
 mod first_words;
 mod frames;
 mod lists;
+mod negative;
 mod report;
 mod seen;
 mod slow_subject;

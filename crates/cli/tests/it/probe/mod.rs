@@ -2,6 +2,7 @@
 
 mod concurrency;
 mod envelope;
+mod negative_path;
 
 use serde_json::Value;
 

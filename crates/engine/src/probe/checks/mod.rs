@@ -6,45 +6,52 @@
 //! `cli/tests/it/probe/`. A check never ends early because of one bad case: the server is started
 //! anew by [`Bench::session`] and the next case goes on.
 
-mod cancel_in_flight;
-mod cancel_unknown;
-mod cold_storm;
-mod deadlock;
-mod head_of_line;
-mod in_flight_burst;
-mod large_replies;
-mod lazy_init_cliff;
-mod race;
-mod rapid_cancel;
-mod reply_after_cancel;
-mod reused_id;
-mod stream_head_of_line;
 mod bad_cursor;
 mod bad_id;
 mod bad_method;
 mod batch;
 mod broken_json;
+mod cancel_in_flight;
+mod cancel_unknown;
+mod cold_storm;
+mod control_call;
+mod deadlock;
 mod deep_nesting;
 mod discover_kills;
 mod endless_cursor;
 mod endless_line;
+mod enum_miss;
 mod envelope;
+mod extra_field;
 mod handshake;
+mod head_of_line;
 mod http_headers;
 mod http_session;
+mod in_flight_burst;
 mod invalid_byte;
+mod large_replies;
+mod lazy_init_cliff;
 mod leak_scan;
 mod list_determinism;
+mod missing_required;
 mod origin;
+mod out_of_bounds;
 mod output_schema;
+pub(super) mod oversized;
 mod prompt_get;
+mod race;
+mod rapid_cancel;
+mod reply_after_cancel;
 mod request_meta;
 mod resource_read;
 mod result_shape;
+mod reused_id;
+mod stream_head_of_line;
 mod template_redos;
 mod unknown_method;
 mod unknown_tool;
 mod write_read_back;
+mod wrong_type;
 
 use std::pin::Pin;
 
@@ -96,6 +103,13 @@ impl Check {
 pub static PROBES: &[&Check] = &[
     &unknown_tool::CHECK,
     &unknown_method::CHECK,
+    &control_call::CHECK,
+    &missing_required::CHECK,
+    &wrong_type::CHECK,
+    &enum_miss::CHECK,
+    &out_of_bounds::CHECK,
+    &extra_field::CHECK,
+    &oversized::CHECK,
     &cancel_unknown::CHECK,
     &lazy_init_cliff::CHECK,
     &reused_id::CHECK,

@@ -1,15 +1,15 @@
 //! A tool that does not exist.
 
 use mcp_loadtest_core::{
-    check::{CaseVerdict, Depth, Family},
+    check::{CaseResult, CaseVerdict, Depth, Family, contract::BadCall},
     mcp::Tool,
-    report::Severity,
 };
 use serde_json::json;
 
 use super::{Check, Running};
 use crate::probe::{
     bench::{Bench, Pulse},
+    negative::{classed, refusal},
     seen::Seen,
 };
 
@@ -42,22 +42,22 @@ fn run(bench: &Bench) -> Running<'_> {
             annotations: None,
         };
         let (seen, pulse) = bench.call(&session, &tool, &json!({})).await;
-        bench.tell(judge(&seen, &pulse).detail(seen.words()));
+        if matches!(pulse, Pulse::Silent) {
+            bench.drop_shared().await;
+        }
+        bench.tell(judge(bench, &seen, &pulse).detail(seen.words()));
     })
 }
 
-fn judge(seen: &Seen, pulse: &Pulse) -> mcp_loadtest_core::check::CaseResult {
-    let case = "called a tool that does not exist";
+fn judge(bench: &Bench, seen: &Seen, pulse: &Pulse) -> CaseResult {
+    let told = |verdict| CHECK.case("a tool that does not exist", verdict);
     match (seen, pulse) {
-        (Seen::Gone(_), _) | (_, Pulse::Gone(_)) => CHECK.case(case, CaseVerdict::Crashed),
-        (_, Pulse::Silent) => CHECK.case(case, CaseVerdict::Hung),
-        (Seen::Taken { .. }, _) => CHECK.case(case, CaseVerdict::Accepted),
-        (Seen::Silent { .. }, _) => CHECK.case(case, CaseVerdict::Hung),
-        (Seen::Garbled { .. }, _) => CHECK.case(case, CaseVerdict::Broken),
-        (Seen::ToolError { .. }, _) => CHECK
-            .case(case, CaseVerdict::Rejected)
-            .severity(Severity::Info)
-            .reference("MCP tools, error handling: an unknown tool is a protocol error (-32602)"),
-        (Seen::Refused { .. } | Seen::Status { .. }, _) => CHECK.case(case, CaseVerdict::Rejected),
+        (Seen::Gone(_), _) | (_, Pulse::Gone(_)) => told(CaseVerdict::Crashed),
+        (_, Pulse::Silent) | (Seen::Silent { .. }, _) => told(CaseVerdict::Hung),
+        (Seen::Garbled { .. }, _) => told(CaseVerdict::Broken),
+        _ => match refusal(seen) {
+            Some(how) => classed(bench, told(CaseVerdict::Rejected), BadCall::UnknownTool, how),
+            None => told(CaseVerdict::Accepted),
+        },
     }
 }
