@@ -18,5 +18,6 @@ mod interrupted;
 mod mock;
 #[cfg(feature = "otlp")]
 mod otlp;
+mod probe;
 mod process;
 mod proxy;

@@ -6,11 +6,13 @@
 //! | `tools`  | the call that shows whether a tool works                             |
 //! | `bench`  | what checks work with: sessions, tools, results                      |
 //! | `seen`   | what a server made of a request, in the few words that checks need   |
+//! | `growth` | what a server keeps of each request, measured from outside             |
 //! | `checks` | the checks, one file each                                            |
 //! | `report` | what a probe gives                                                   |
 
 mod bench;
 mod checks;
+mod growth;
 mod report;
 mod seen;
 mod tools;
@@ -261,6 +263,7 @@ impl Probe {
         let checks = bench.results();
         let about = PROBES.iter().map(|check| check.about());
         findings.extend(check::findings(&checks, about, |id, tool| self.reproduce(id, tool)));
+        told_once(&mut findings);
         findings.sort_by_key(|finding| finding.severity);
         let negative = checks.iter().filter(|result| result.family == Family::NegativePath);
         Ok(ProbeReport {
@@ -357,6 +360,21 @@ impl Probe {
             _ => true,
         });
         findings
+    }
+}
+
+/// What a check says better than the session that called the tools: both would tell the same story.
+const TOLD_BY_CHECKS: &[(&str, &[&str])] = &[
+    ("shutdown", &["shutdown_needs_signal", "stray_process"]),
+    ("stdout_noise", &["frame_defect"]),
+];
+
+/// Leaves out what a check has told as well.
+fn told_once(findings: &mut Vec<Finding>) {
+    for (check, others) in TOLD_BY_CHECKS {
+        if findings.iter().any(|finding| finding.id == *check) {
+            findings.retain(|finding| !others.contains(&finding.id.as_str()));
+        }
     }
 }
 

@@ -6,6 +6,13 @@
 //! `cli/tests/it/probe/`. A check never ends early because of one bad case: the server is started
 //! anew by [`Bench::session`] and the next case goes on.
 
+mod idle;
+mod reject_churn;
+mod request_churn;
+mod session_churn;
+mod shutdown;
+mod stdout_noise;
+mod stream_cut;
 mod unknown_method;
 mod unknown_tool;
 
@@ -56,4 +63,14 @@ impl Check {
 }
 
 /// Every check, in the order in which a probe carries them out: the cheap and telling ones first.
-pub static PROBES: &[&Check] = &[&unknown_tool::CHECK, &unknown_method::CHECK];
+pub static PROBES: &[&Check] = &[
+    &unknown_tool::CHECK,
+    &unknown_method::CHECK,
+    &stdout_noise::CHECK,
+    &shutdown::CHECK,
+    &stream_cut::CHECK,
+    &request_churn::CHECK,
+    &reject_churn::CHECK,
+    &session_churn::CHECK,
+    &idle::CHECK,
+];
