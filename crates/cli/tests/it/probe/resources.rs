@@ -115,7 +115,8 @@ fn what_does_not_apply_is_said_and_what_cannot_be_known_too() {
 #[test]
 fn noise_and_shutdown_are_told_once() {
     let noise = told("stdout_noise", &["-s", &mock("mock-noise.py")]);
-    let ids: Vec<_> = noise.report["findings"].as_array().unwrap().iter().map(|f| &f["id"]).collect();
+    let ids: Vec<_> =
+        noise.report["findings"].as_array().unwrap().iter().map(|f| &f["id"]).collect();
     assert_eq!(ids, ["stdout_noise"]);
     let server = mock("mock-stubborn.py");
     let stubborn = told("shutdown", &["-s", &server, "--shutdown-timeout", "500ms"]);

@@ -3,10 +3,10 @@
 use std::{cell::Cell, time::Duration};
 
 use mcp_loadtest_core::{
-    check::{CaseResult, Depth, Family},
+    check::{CaseResult, CaseVerdict, Depth, Family},
     report::Severity,
 };
-use mcp_loadtest_wire::session::{Outgoing, RawHttp, Session, Target};
+use mcp_loadtest_wire::session::{OpenError, Outgoing, RawHttp, Session, Target};
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -55,7 +55,7 @@ fn run(bench: &Bench) -> Running<'_> {
     })
 }
 
-type Told = Result<CaseResult, mcp_loadtest_wire::session::OpenError>;
+type Told = Result<CaseResult, OpenError>;
 
 /// Every kind of request that this server refuses at once, in turn.
 async fn over_http(bench: &Bench) -> Told {
@@ -69,7 +69,7 @@ async fn over_http(bench: &Bench) -> Told {
         }
     }
     if kinds.is_empty() {
-        let case = CHECK.case(CASE, mcp_loadtest_core::check::CaseVerdict::CouldNotTell);
+        let case = CHECK.case(CASE, CaseVerdict::CouldNotTell);
         return Ok(case.detail("the server refuses nothing of what was tried"));
     }
     let mut next = 0;

@@ -32,13 +32,8 @@ pub(super) static CHECK: Check = Check {
 
 const CASE: &str = "memory kept of plain requests";
 
-const WORK: Work = Work {
-    unit: "request",
-    units: 300,
-    warm_up: 60,
-    allowed: 4e3,
-    severity: Severity::Critical,
-};
+const WORK: Work =
+    Work { unit: "request", units: 300, warm_up: 60, allowed: 4e3, severity: Severity::Critical };
 
 /// A tool that takes longer than this would make the check slow.
 const CHEAP_MS: f64 = 20.0;
@@ -60,7 +55,11 @@ fn run(bench: &Bench) -> Running<'_> {
     })
 }
 
-async fn request(bench: &Bench, session: &Session, request: &Rc<Prepared>) -> Result<(), CaseResult> {
+async fn request(
+    bench: &Bench,
+    session: &Session,
+    request: &Rc<Prepared>,
+) -> Result<(), CaseResult> {
     let reply = session.call(request, bench.how()).await;
     match Seen::of_reply(&reply, session.broken()) {
         gone @ Seen::Gone(_) => Err(ended(&CHECK, CASE, true, gone.words())),

@@ -25,13 +25,8 @@ pub(super) static CHECK: Check = Check {
     run,
 };
 
-const ENDED: Work = Work {
-    unit: "session",
-    units: 60,
-    warm_up: 20,
-    allowed: 4e3,
-    severity: Severity::Critical,
-};
+const ENDED: Work =
+    Work { unit: "session", units: 60, warm_up: 20, allowed: 4e3, severity: Severity::Critical };
 /// Most clients leave without a word, and most servers keep what they left: worth knowing, and the
 /// same for every server on some SDKs.
 const LEFT: Work = Work { warm_up: 5, severity: Severity::Warning, ..ENDED };

@@ -85,7 +85,9 @@ async fn judged(bench: &Bench, moment: Moment) -> CaseResult {
     let began = Instant::now();
     for patience in [1, SECOND_CHANCE] {
         let ended = match end(bench, moment, patience).await {
-            Ok(Some(report)) => verdict_on(&report, case, bench.options.shutdown_timeout * patience),
+            Ok(Some(report)) => {
+                verdict_on(&report, case, bench.options.shutdown_timeout * patience)
+            }
             Ok(None) => return skip("the server asks its client nothing"),
             Err(error) => return case(CaseVerdict::CouldNotTell).detail(error.to_string()),
         };
@@ -153,7 +155,8 @@ async fn begin_call(bench: &Bench, session: &Session) {
     let request = session.prepare_tool_call(&tool.name, &arguments, &tool.input_schema);
     let (caller, how) = (session.clone(), bench.how());
     tokio::task::spawn_local(async move { caller.call(&request, how).await });
-    // So long that the server has surely begun, and has surely not ended where it was told to wait.
+    // Long enough for the server to have begun, and too short for it to be done where it was told
+    // to wait.
     sleep(Duration::from_millis(CALL_MS / 5)).await;
 }
 

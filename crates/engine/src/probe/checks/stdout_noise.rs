@@ -5,15 +5,17 @@ use std::{cell::RefCell, rc::Rc};
 use mcp_loadtest_core::{
     check::{CaseResult, CaseVerdict, Depth, Family},
     event::{Event, note},
+    mcp::Tool,
     report::Severity,
 };
 use mcp_loadtest_wire::{
     session::{OpenError, Options, Session, Target},
     sink::Sink,
 };
+use serde_json::Value;
 
 use super::{Check, Running};
-use crate::probe::{bench::Bench, seen::Seen};
+use crate::probe::{bench::Bench, report::ToolVerdict, seen::Seen};
 
 pub(super) static CHECK: Check = Check {
     id: "stdout_noise",
@@ -63,8 +65,7 @@ async fn listen(bench: &Bench, noise: &Rc<Noise>) -> Result<(), OpenError> {
     let options = Options { sink: noise.clone(), ..bench.options.clone() };
     let session = bench.fresh_with(&options).await?;
     bench.tell(noise.judged(CHECK.case("at the start", CaseVerdict::Held), None));
-    let quick = bench.subjects().filter(|(tool, _)| bench.took_ms(tool) < Some(QUICK_MS));
-    for (tool, arguments) in quick.take(MOST_TOOLS) {
+    for (tool, arguments) in quick_tools(bench) {
         if session.is_broken() {
             break;
         }
@@ -76,6 +77,20 @@ async fn listen(bench: &Bench, noise: &Rc<Noise>) -> Result<(), OpenError> {
     }
     end(bench, session, noise).await;
     Ok(())
+}
+
+/// A tool that only complains of made-up arguments may print as well.
+fn quick_tools(bench: &Bench) -> impl Iterator<Item = (&Tool, &Value)> {
+    let answered = |verdict| {
+        matches!(verdict, ToolVerdict::Ok | ToolVerdict::ToolError | ToolVerdict::Refused)
+    };
+    let quick = bench.tools.iter().filter(move |known| {
+        let control = &known.control;
+        answered(control.verdict) && control.took_ms.is_some_and(|took| took < QUICK_MS)
+    });
+    quick
+        .filter_map(|known| Some((&known.tool, known.control.arguments.as_ref()?)))
+        .take(MOST_TOOLS)
 }
 
 async fn end(bench: &Bench, session: Session, noise: &Noise) {
