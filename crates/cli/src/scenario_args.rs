@@ -137,6 +137,10 @@ pub(crate) struct ScenarioArgs {
     /// End the run as soon as a threshold is violated for good.
     #[arg(long)]
     pub(crate) abort_on_fail: bool,
+    /// Hold arguments and results against the schemas that the server lists, and fail where they do
+    /// not match.
+    #[arg(long)]
+    pub(crate) strict: bool,
     /// What random choices are derived from.
     #[arg(long, value_name = "NUMBER")]
     pub(crate) seed: Option<u64>,
@@ -213,6 +217,7 @@ impl ScenarioArgs {
         config.hold = self.hold.or(config.hold);
         config.precision = self.precision.or(config.precision);
         config.abort_on_fail = self.abort_on_fail.then_some(true).or(config.abort_on_fail);
+        config.strict = self.strict.then_some(true).or(config.strict);
         config.duration = self.duration.or(config.duration);
         config.sessions = self.sessions.or(config.sessions);
         config.iterations = self.iterations.or(config.iterations);

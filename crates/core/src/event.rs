@@ -215,6 +215,8 @@ impl Event<'_> {
 pub mod note {
     /// A frame from the server was not what the protocol asks for.
     pub const FRAME_DEFECT: &str = "frame_defect";
+    /// Arguments or a result do not keep to the schema that the server lists.
+    pub const SCHEMA_MISMATCH: &str = "schema_mismatch";
     /// A frame was longer than we take. The server is not to blame for that.
     pub const FRAME_TOO_LARGE: &str = "frame_too_large";
     /// A call that the run makes, with its arguments.

@@ -66,6 +66,14 @@ pub enum RunError {
         /// Why.
         why: String,
     },
+    /// A strict run cannot hold a tool's calls against its schemas.
+    #[error("the schemas of `{tool}` cannot be used: {why}")]
+    Schema {
+        /// The tool.
+        tool: String,
+        /// Why.
+        why: String,
+    },
     /// Stopped before the first call.
     #[error("interrupted before the first call")]
     Interrupted,
@@ -97,7 +105,8 @@ impl RunError {
             ) => false,
             Self::Open(_) | Self::UnknownTool { .. } | Self::NoTool { .. } => true,
             Self::LimitOnUncalledTool { .. } => true,
-            Self::Arguments { .. } | Self::Config(_) | Self::NoWritingTool | Self::Unfit(_) => true,
+            Self::Arguments { .. } | Self::Schema { .. } => true,
+            Self::Config(_) | Self::NoWritingTool | Self::Unfit(_) => true,
             Self::ArgumentsFile { .. } | Self::ArgumentSource(_) => true,
             _ => false,
         }
@@ -125,6 +134,7 @@ impl Hint for RunError {
             Self::ArgumentsFile { hint, .. } => hint.clone(),
             Self::ArgumentSource(error) => error.hint(),
             Self::Arguments { .. } => Some("give them with `--args '{…}'`".into()),
+            Self::Schema { .. } => Some("run without `--strict`, or mend the schema".into()),
             Self::Config(error) => error.hint(),
             Self::Output { .. } => Some("choose another directory with `--output-dir`".into()),
             Self::Internal(_) => None,

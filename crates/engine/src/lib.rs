@@ -34,6 +34,7 @@
 
 mod conductor;
 mod context;
+mod contract;
 mod error;
 mod files;
 mod history;

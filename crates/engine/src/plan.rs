@@ -19,7 +19,7 @@ use mcp_loadtest_core::{
 use mcp_loadtest_wire::session::{Prepared, Session};
 use serde_json::{Value, json};
 
-use crate::{error::RunError, files::Files, sequences};
+use crate::{contract::Schemas, error::RunError, files::Files, sequences};
 
 /// One call with everything that is needed to prepare it.
 #[derive(Debug, Clone)]
@@ -29,6 +29,8 @@ pub(crate) enum PlannedCall {
         tool: String,
         arguments: PlannedArguments,
         schema: Value,
+        /// What the call must keep to, in strict runs.
+        contract: Option<Arc<Schemas>>,
         /// Whether we made the arguments up.
         generated: bool,
     },
@@ -131,6 +133,7 @@ impl Plan {
             tools,
             files,
             seed: scenario.seed,
+            strict: scenario.strict,
             dice: scenario.seed.dice(ARGUMENTS),
             plan: Self::default(),
         };
@@ -151,15 +154,21 @@ impl Plan {
     pub(crate) fn prepare(&self, session: &Session, count: &Rc<Count>) -> Prepares {
         let prepared = self.calls.iter().map(|call| match call {
             PlannedCall::Method(method) => (session.prepare(method, json!({})), None),
-            PlannedCall::Tool { tool, arguments, schema, .. } => match arguments {
-                PlannedArguments::Fixed(value) => {
-                    (session.prepare_tool_call(tool, value, schema), None)
+            PlannedCall::Tool { tool, arguments, schema, contract, .. } => {
+                let held = |prepared: Rc<Prepared>, arguments: &Value| match contract {
+                    Some(contract) => prepared.under(contract.clone(), arguments),
+                    None => prepared,
+                };
+                match arguments {
+                    PlannedArguments::Fixed(value) => {
+                        (held(session.prepare_tool_call(tool, value, schema), value), None)
+                    }
+                    PlannedArguments::Varying { source, echo, .. } => {
+                        let base = session.prepare_tool_call(tool, &json!({}), schema);
+                        (held(base, &json!({})), Some((source.clone(), *echo)))
+                    }
                 }
-                PlannedArguments::Varying { source, echo, .. } => {
-                    let base = session.prepare_tool_call(tool, &json!({}), schema);
-                    (base, Some((source.clone(), *echo)))
-                }
-            },
+            }
         });
         Prepares { prepared: prepared.collect(), count: count.clone(), session: session.index() }
     }
@@ -204,6 +213,7 @@ pub(crate) struct Planner<'a> {
     pub(crate) tools: &'a [Tool],
     files: &'a Files,
     seed: Seed,
+    strict: bool,
     dice: Dice,
     pub(crate) plan: Plan,
 }
@@ -247,8 +257,9 @@ impl Planner<'_> {
         } else {
             PlannedArguments::new(&call.recipe(), &tool.input_schema, self.files, self.seed)?
         };
+        let contract = self.strict.then(|| Schemas::of(tool).map(Arc::new)).transpose()?;
         let (tool, schema) = (call.name.clone(), tool.input_schema.clone());
-        Ok(PlannedCall::Tool { tool, arguments, schema, generated })
+        Ok(PlannedCall::Tool { tool, arguments, schema, contract, generated })
     }
 
     /// Adds a request without parameters and gives its place.

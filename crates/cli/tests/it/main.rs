@@ -21,3 +21,4 @@ mod otlp;
 mod probe;
 mod process;
 mod proxy;
+mod strict;

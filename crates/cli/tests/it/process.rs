@@ -24,6 +24,7 @@ fn fixture(name: &str) -> PathBuf {
 pub(crate) struct HttpMock {
     _child: Child,
     pub(crate) url: String,
+    pub(crate) pid: u32,
 }
 
 fn http_mock(env: &[(&str, &str)]) -> HttpMock {
@@ -41,7 +42,7 @@ pub(crate) fn listening_mock(name: &str, env: &[(&str, &str)]) -> HttpMock {
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let url = serde_json::from_str::<Value>(&line).unwrap()["url"].as_str().unwrap().to_owned();
-    HttpMock { _child: child, url }
+    HttpMock { pid: child.id(), _child: child, url }
 }
 
 #[test]

@@ -21,6 +21,7 @@ mod race;
 mod reconnect;
 mod recovery;
 mod revision;
+mod schemas;
 mod shutdown;
 mod silence;
 mod validity;
@@ -44,6 +45,7 @@ pub static ANALYSES: &[(&str, Analysis)] = &[
     ("crash", crash::judge),
     ("crossed", crossed::judge),
     ("frames", frames::judge),
+    ("schemas", schemas::judge),
     ("race", race::judge),
     ("reconnect", reconnect::judge),
     ("leak", leak::judge),

@@ -158,6 +158,11 @@ pub struct ScenarioConfig {
     /// Whether the run ends as soon as a threshold is violated for good. Default: false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub abort_on_fail: Option<bool>,
+    /// Whether arguments are held against each tool's input schema before they are sent, and results
+    /// against its output schema; what does not match is a `ProtocolError` and fails the run. Default:
+    /// false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strict: Option<bool>,
     /// The number that all random choices are made from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<Seed>,
@@ -251,6 +256,7 @@ const COMMON: &[&str] = &[
     "type",
     "timeout",
     "abort_on_fail",
+    "strict",
     "seed",
     "tool",
     "args",
@@ -274,6 +280,7 @@ impl ScenarioConfig {
             sessions: self.sessions.filter(|_| name.has("sessions")),
             timeout: self.timeout,
             abort_on_fail: self.abort_on_fail.unwrap_or(false),
+            strict: self.strict.unwrap_or(false),
             seed: self.seed.unwrap_or_default(),
         })
     }
@@ -391,6 +398,7 @@ impl From<&Scenario> for ScenarioConfig {
             sessions: scenario.sessions,
             timeout: scenario.timeout,
             abort_on_fail: scenario.abort_on_fail.then_some(true),
+            strict: scenario.strict.then_some(true),
             seed: Some(scenario.seed),
             tool_call: scenario.tool_calls.iter().map(ToolCallConfig::from).collect(),
             ..Self::default()

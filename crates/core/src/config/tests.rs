@@ -627,7 +627,9 @@ fn scenario() -> impl Strategy<Value = Scenario> {
             let tool_calls = if patterned { Vec::new() } else { tool_calls };
             // A search goes beyond its limits on purpose.
             let abort_on_fail = seed % 2 == 0 && !matches!(kind, ScenarioKind::Capacity(_));
-            Scenario { kind, tool_calls, sessions, timeout, abort_on_fail, seed: Seed(seed) }
+            let strict = seed % 3 == 0;
+            let seed = Seed(seed);
+            Scenario { kind, tool_calls, sessions, timeout, abort_on_fail, strict, seed }
         })
 }
 

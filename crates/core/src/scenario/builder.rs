@@ -18,6 +18,7 @@ pub struct ScenarioBuilder<Kind> {
     pub(super) sessions: Option<u32>,
     timeout: Option<Duration>,
     abort_on_fail: bool,
+    strict: bool,
     seed: Seed,
 }
 
@@ -29,6 +30,7 @@ impl<Kind> ScenarioBuilder<Kind> {
             sessions: None,
             timeout: None,
             abort_on_fail: false,
+            strict: false,
             seed: Seed::default(),
         }
     }
@@ -63,6 +65,13 @@ impl<Kind> ScenarioBuilder<Kind> {
         self
     }
 
+    /// Holds arguments against each tool's input schema before they are sent, and results against its
+    /// output schema.
+    pub fn strict(mut self, strict: bool) -> Self {
+        self.strict = strict;
+        self
+    }
+
     /// Where the random choices come from.
     pub fn seed(mut self, seed: Seed) -> Self {
         self.seed = seed;
@@ -80,6 +89,7 @@ impl<Kind: Into<ScenarioKind>> ScenarioBuilder<Kind> {
             sessions: self.sessions,
             timeout: self.timeout,
             abort_on_fail: self.abort_on_fail,
+            strict: self.strict,
             seed: self.seed,
         }
     }

@@ -229,6 +229,9 @@ pub struct Scenario {
     /// Whether the run ends as soon as a threshold is sure to be violated.
     #[serde(default)]
     pub abort_on_fail: bool,
+    /// Whether arguments and results are held against the schemas that the server lists.
+    #[serde(default)]
+    pub strict: bool,
     /// Where the random choices come from.
     #[serde(default)]
     pub seed: Seed,

@@ -13,6 +13,7 @@ pub mod envelope;
 pub mod grade;
 pub mod head_of_line;
 pub mod interval;
+pub mod kept;
 pub mod knee;
 pub mod leak;
 pub mod part;

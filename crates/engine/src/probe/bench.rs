@@ -167,6 +167,11 @@ impl Bench {
             .filter_map(|known| Some((&known.tool, known.good_arguments()?)))
     }
 
+    /// How long the control call of a tool took.
+    pub(crate) fn took_ms(&self, tool: &Tool) -> Option<f64> {
+        self.tools.iter().find(|known| known.tool.name == tool.name)?.control.took_ms
+    }
+
     /// The session that checks share. One that broke is replaced; a server that died is started anew.
     pub(crate) async fn session(&self) -> Result<Session, OpenError> {
         let shared = self.shared.borrow().clone().filter(|_| !self.condemned.take());
@@ -181,8 +186,13 @@ impl Bench {
 
     /// A session of the caller's own.
     pub(crate) async fn fresh(&self) -> Result<Session, OpenError> {
+        self.fresh_with(&self.options).await
+    }
+
+    /// A session of the caller's own with other options than the rest.
+    pub(crate) async fn fresh_with(&self, options: &Options) -> Result<Session, OpenError> {
         self.hold().await?;
-        Ok(Session::open(&self.target, &self.options, self.revision).await?.0)
+        Ok(Session::open(&self.target, options, self.revision).await?.0)
     }
 
     /// A connection of the caller's own on which nothing was said yet.

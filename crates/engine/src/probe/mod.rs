@@ -12,6 +12,7 @@
 //! | `slow_subject`, `echo_subject` | tools that take a while, or give back a text        |
 //! | `at_once`     | many calls at the same moment                                        |
 //! | `negative`    | calls that a tool must refuse: what those checks share               |
+//! | `growth`      | what a server keeps of each request, measured from outside           |
 //! | `checks`      | the checks, one file each                                            |
 //! | `report`      | what a probe gives                                                   |
 
@@ -21,6 +22,7 @@ mod checks;
 mod echo_subject;
 mod first_words;
 mod frames;
+mod growth;
 mod lists;
 mod negative;
 mod report;
@@ -274,6 +276,7 @@ impl Probe {
         let checks = bench.results();
         let about = PROBES.iter().map(|check| check.about());
         findings.extend(check::findings(&checks, about, |id, tool| self.reproduce(id, tool)));
+        told_once(&mut findings);
         findings.sort_by_key(|finding| finding.severity);
         let negative = checks.iter().filter(|result| result.family == Family::NegativePath);
         Ok(ProbeReport {
@@ -370,6 +373,21 @@ impl Probe {
             _ => true,
         });
         findings
+    }
+}
+
+/// What a check says better than the session that called the tools: both would tell the same story.
+const TOLD_BY_CHECKS: &[(&str, &[&str])] = &[
+    ("shutdown", &["shutdown_needs_signal", "stray_process"]),
+    ("stdout_noise", &["frame_defect"]),
+];
+
+/// Leaves out what a check has told as well.
+fn told_once(findings: &mut Vec<Finding>) {
+    for (check, others) in TOLD_BY_CHECKS {
+        if findings.iter().any(|finding| finding.id == *check) {
+            findings.retain(|finding| !others.contains(&finding.id.as_str()));
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use mcp_loadtest_core::{
 };
 use serde_json::{Map, Value, json};
 
-use super::{Inner, Prepared};
+use super::{Inner, Prepared, Questions};
 
 /// The answer to a question of the server, whichever era asks it.
 fn answer(method: &str, params: &Value) -> Option<Value> {
@@ -56,6 +56,9 @@ impl Inner {
     /// Legacy: a JSON-RPC request on the stream.
     pub(super) fn take_request(&self, id: &[u8], method: &[u8], params: Option<&[u8]>) {
         self.counters.server_requests.set(self.counters.server_requests.get() + 1);
+        if self.questions == Questions::Ignored {
+            return;
+        }
         let method = String::from_utf8_lossy(method);
         let params = params.and_then(|raw| serde_json::from_slice(raw).ok()).unwrap_or(Value::Null);
         let reply = match answer(&method, &params) {

@@ -3,7 +3,7 @@
 use std::{borrow::Cow, rc::Rc, time::Duration};
 
 use mcp_loadtest_core::{
-    event::{Event, Failure, Phase},
+    event::{Event, Failure, Phase, note},
     mcp::{lifecycle::Withdrawal, method},
     outcome::{ErrorCategory, Outcome},
 };
@@ -118,6 +118,9 @@ impl Inner {
         if self.is_broken() {
             drop(slots);
             self.end_broken(id);
+        } else if let Some(why) = prepared.refused.clone() {
+            drop(slots);
+            self.end_refused(id, &why);
         } else if let Link::Stdio(stdio) = &self.link {
             stdio.send(|out| prepared.template.write(id, out));
         } else {
@@ -135,6 +138,15 @@ impl Inner {
         if let Some(cause) = broken {
             self.end_call(id, &cause);
         }
+    }
+
+    /// Ends a call that is not sent because its arguments break the contract.
+    #[cold]
+    fn end_refused(&self, id: u64, why: &str) {
+        let message = format!("not sent: {why}");
+        self.note(note::SCHEMA_MISMATCH, message.clone());
+        let category = ErrorCategory::ProtocolError;
+        self.end_call(id, &Break { category, code: None, message: message.into() });
     }
 
     /// Ends a call whose connection broke.

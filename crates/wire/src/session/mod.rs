@@ -59,10 +59,10 @@ pub use follow::InFlight;
 pub use handshake::{Hello, ProtocolStrictness};
 pub use open_error::OpenError;
 pub use origin::Origin;
-pub use prepared::Prepared;
 pub(crate) use prepared::prepare;
+pub use prepared::{Contract, Prepared};
 pub use raw::{Heard, Outgoing, RawHttp, RawReply, Tap};
-pub use target::{Hold, Options, Target};
+pub use target::{Hold, Options, Questions, Target};
 pub use tools::ToolListing;
 
 use crate::{
@@ -151,6 +151,7 @@ pub(crate) struct Inner {
     pub(crate) broken: RefCell<Option<Break>>,
     pub(crate) watch: RefCell<Option<forensics::Watch>>,
     pub(crate) tap: RefCell<Option<Tap>>,
+    questions: Questions,
     shutdown_timeout: Duration,
 }
 
@@ -207,7 +208,7 @@ impl Session {
         self.inner.counters.notifications.get()
     }
 
-    /// Requests of the server that were answered so far.
+    /// Requests of the server that came in so far.
     pub fn server_requests(&self) -> u64 {
         self.inner.counters.server_requests.get()
     }

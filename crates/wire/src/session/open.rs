@@ -198,6 +198,7 @@ impl Session {
             broken: RefCell::default(),
             watch: RefCell::default(),
             tap: RefCell::default(),
+            questions: options.questions,
             shutdown_timeout: options.shutdown_timeout,
         });
         tokio::task::spawn_local(super::sweep(Rc::downgrade(&inner), options.shortest_deadline));

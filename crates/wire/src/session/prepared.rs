@@ -1,6 +1,6 @@
 //! A request that was prepared once and is sent many times.
 
-use std::{cell::Cell, rc::Rc, time::Duration};
+use std::{cell::Cell, rc::Rc, sync::Arc, time::Duration};
 
 use mcp_loadtest_core::{
     arguments::{Echo, Nonce},
@@ -23,6 +23,14 @@ pub(crate) fn client_capabilities() -> Value {
     json!({ "roots": {}, "sampling": {}, "elicitation": {} })
 }
 
+/// What the calls of a tool must keep to.
+pub trait Contract: Send + Sync {
+    /// What is wrong with these arguments, if anything.
+    fn refuses_arguments(&self, arguments: &[u8]) -> Option<String>;
+    /// What is wrong with this result, if anything.
+    fn refuses_result(&self, result: &[u8]) -> Option<String>;
+}
+
 /// A request without its id, with the HTTP headers that belong to it.
 #[derive(Debug)]
 pub struct Prepared {
@@ -31,11 +39,12 @@ pub struct Prepared {
     pub(crate) headers: Rc<str>,
     /// What a good reply must hold somewhere: it shows that the reply belongs to this request.
     pub(crate) expected: Option<(Nonce, Echo)>,
+    /// Why it is not sent: its arguments break the contract.
+    pub(crate) refused: Option<Rc<str>>,
     origin: Rc<Origin>,
 }
 
 /// What a request shares with those that were made from it.
-#[derive(Debug)]
 struct Origin {
     tool: Option<String>,
     /// Header lines without those that repeat parameters.
@@ -44,6 +53,14 @@ struct Origin {
     marks: Vec<MarkedParameter>,
     /// When the youngest call that was answered well had begun.
     answered: Cell<Duration>,
+    /// What arguments and results are held against.
+    contract: Option<Arc<dyn Contract>>,
+}
+
+impl std::fmt::Debug for Origin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Origin").field("tool", &self.tool).finish_non_exhaustive()
+    }
 }
 
 impl Prepared {
@@ -86,8 +103,35 @@ impl Prepared {
             template: self.template.exchanged(arguments),
             headers,
             expected: nonce,
+            refused: self.refusal(arguments),
             origin: self.origin.clone(),
         })
+    }
+
+    /// The same tool call, held to a contract: arguments that break it are not sent.
+    #[must_use]
+    pub fn under(&self, contract: Arc<dyn Contract>, arguments: &Value) -> Rc<Self> {
+        let origin = Rc::new(Origin {
+            tool: self.origin.tool.clone(),
+            headers: self.origin.headers.clone(),
+            marks: self.origin.marks.clone(),
+            answered: Cell::default(),
+            contract: Some(contract),
+        });
+        let mut held = Self { origin, ..self.with_template(self.template.clone()) };
+        held.refused = held.refusal(arguments.to_string().as_bytes());
+        Rc::new(held)
+    }
+
+    fn refusal(&self, arguments: &[u8]) -> Option<Rc<str>> {
+        let why = self.origin.contract.as_ref()?.refuses_arguments(arguments)?;
+        Some(why.into())
+    }
+
+    /// What is wrong with a result, where it is held against anything.
+    #[inline]
+    pub(crate) fn breach(&self, result: &[u8]) -> Option<String> {
+        self.origin.contract.as_ref()?.refuses_result(result)
     }
 
     /// A call of it that began then was answered well.
@@ -107,6 +151,7 @@ impl Prepared {
             template,
             headers: self.headers.clone(),
             expected: self.expected,
+            refused: self.refused.clone(),
             origin: self.origin.clone(),
         }
     }
@@ -135,11 +180,13 @@ pub(crate) fn prepare(
         template: Template::with_open(method, &params, ARGUMENTS),
         headers,
         expected: None,
+        refused: None,
         origin: Rc::new(Origin {
             tool,
             headers: common,
             marks: marks.to_vec(),
             answered: Cell::default(),
+            contract: None,
         }),
     }
 }

@@ -94,6 +94,12 @@ impl Inner {
         let expected = slot.prepared.as_ref().and_then(|prepared| prepared.expected);
         let failure = failure_of(&body, defects, overdue);
         let failure = failure.or_else(|| not_ours(expected?, raw_of(&body)));
+        let failure = failure.or_else(|| {
+            let why = slot.prepared.as_ref()?.breach(raw_of(&body))?;
+            self.note(note::SCHEMA_MISMATCH, why.clone());
+            let category = ErrorCategory::ProtocolError;
+            Some(Failure { category, message: why.into(), code: None })
+        });
         let ended = match failure {
             None => {
                 if let Some(prepared) = &slot.prepared {

@@ -50,6 +50,16 @@ impl Target {
     }
 }
 
+/// What becomes of requests that the server sends us.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Questions {
+    /// They are answered at once.
+    #[default]
+    Answered,
+    /// They are counted and never answered, as by a client that is about to go.
+    Ignored,
+}
+
 /// How sessions are opened.
 #[derive(Clone)]
 pub struct Options {
@@ -73,6 +83,8 @@ pub struct Options {
     pub stderr_log: Option<PathBuf>,
     /// Where a server's stdout is kept.
     pub stdout_log: Option<PathBuf>,
+    /// What becomes of requests that the server sends us.
+    pub questions: Questions,
     /// The shortest deadline that calls will have: it sets how often deadlines are looked at.
     pub shortest_deadline: Duration,
 }
@@ -91,6 +103,7 @@ impl Options {
             message_limit: MESSAGE_LIMIT,
             stderr_log: None,
             stdout_log: None,
+            questions: Questions::default(),
             shortest_deadline: Duration::from_secs(5),
         }
     }

@@ -3,6 +3,7 @@
 mod concurrency;
 mod envelope;
 mod negative_path;
+mod resources;
 
 use serde_json::Value;
 

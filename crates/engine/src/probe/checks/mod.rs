@@ -27,6 +27,7 @@ mod handshake;
 mod head_of_line;
 mod http_headers;
 mod http_session;
+mod idle;
 mod in_flight_burst;
 mod invalid_byte;
 mod large_replies;
@@ -41,11 +42,17 @@ pub(super) mod oversized;
 mod prompt_get;
 mod race;
 mod rapid_cancel;
+mod reject_churn;
 mod reply_after_cancel;
+mod request_churn;
 mod request_meta;
 mod resource_read;
 mod result_shape;
 mod reused_id;
+mod session_churn;
+mod shutdown;
+mod stdout_noise;
+mod stream_cut;
 mod stream_head_of_line;
 mod template_redos;
 mod unknown_method;
@@ -147,4 +154,11 @@ pub static PROBES: &[&Check] = &[
     &deep_nesting::CHECK,
     &endless_line::CHECK,
     &leak_scan::CHECK,
+    &stdout_noise::CHECK,
+    &shutdown::CHECK,
+    &stream_cut::CHECK,
+    &request_churn::CHECK,
+    &reject_churn::CHECK,
+    &session_churn::CHECK,
+    &idle::CHECK,
 ];

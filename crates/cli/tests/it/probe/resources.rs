@@ -1,0 +1,127 @@
+//! What servers keep and leave behind.
+
+use serde_json::Value;
+
+use crate::{
+    harness::{mock, run},
+    process::{HttpMock, listening_mock},
+};
+
+/// One check of a server: how bad its finding is, if it has one, and every verdict.
+struct Told {
+    severity: Option<String>,
+    verdicts: Vec<(String, String)>,
+    report: Value,
+}
+
+fn told(check: &str, server: &[&str]) -> Told {
+    let args = [&["probe", "--only", check, "--json"], server].concat();
+    let ran = run(&args);
+    let report: Value = serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{}", ran.err));
+    let finding = report["findings"].as_array().unwrap().iter().find(|found| found["id"] == check);
+    let cases = report["checks"].as_array().unwrap().iter();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    Told {
+        severity: finding.map(|found| text(&found["severity"])),
+        verdicts: cases.map(|case| (text(&case["case"]), text(&case["verdict"]))).collect(),
+        report,
+    }
+}
+
+impl Told {
+    #[track_caller]
+    fn must_be(&self, severity: Option<&str>) {
+        assert_eq!(self.severity.as_deref(), severity, "{:#}", self.report);
+    }
+
+    #[track_caller]
+    fn must_have(&self, verdict: &str) {
+        assert!(self.verdicts.iter().any(|(_, seen)| seen == verdict), "{:#}", self.report);
+    }
+}
+
+/// Over pipes: which server, with which variable, what is found.
+const PIPES: &[(&str, &str, &str, Option<&str>)] = &[
+    ("request_churn", "bad-request-churn.py", "", Some("critical")),
+    ("request_churn", "mock-normal.py", "", None),
+    ("reject_churn", "bad-reject-churn.py", "", Some("critical")),
+    ("reject_churn", "mock-normal.py", "", None),
+    ("shutdown", "bad-shutdown.py", "MOCK_STAYS=call", Some("warning")),
+    ("shutdown", "bad-shutdown.py", "MOCK_STAYS=question", Some("warning")),
+    ("shutdown", "bad-shutdown.py", "MOCK_STAYS=children", Some("critical")),
+    ("shutdown", "mock-normal.py", "", None),
+    ("stdout_noise", "bad-stdout-noise.py", "MOCK_NOISE=start", Some("warning")),
+    ("stdout_noise", "bad-stdout-noise.py", "MOCK_NOISE=call", Some("warning")),
+    ("stdout_noise", "bad-stdout-noise.py", "MOCK_NOISE=end", Some("warning")),
+    ("stdout_noise", "mock-noise.py", "", Some("warning")),
+    ("stdout_noise", "mock-normal.py", "", None),
+    ("idle", "bad-idle.py", "", Some("warning")),
+    ("idle", "mock-normal.py", "", None),
+];
+
+#[test]
+fn bad_servers_are_caught_and_good_ones_are_not() {
+    for (check, server, variable, severity) in PIPES {
+        let server = mock(server);
+        let mut args = vec!["-s", &server, "--shutdown-timeout", "2s"];
+        if !variable.is_empty() {
+            args.extend(["--env", *variable]);
+        }
+        let told = told(check, &args);
+        told.must_be(*severity);
+        told.must_have(if severity.is_some() { "broken" } else { "held" });
+    }
+}
+
+fn at(mock: &HttpMock) -> [String; 4] {
+    ["--url".into(), mock.url.clone(), "--pid".into(), mock.pid.to_string()]
+}
+
+/// Over HTTP: the same, and what becomes of each case.
+const ADDRESSES: &[(&str, &str, &str, Option<&str>)] = &[
+    ("session_churn", "bad-session-churn.py", "all", Some("critical")),
+    ("session_churn", "bad-session-churn.py", "left", Some("warning")),
+    ("session_churn", "mock-http-server.py", "", None),
+    ("request_churn", "mock-http-server.py", "", None),
+    ("reject_churn", "mock-http-server.py", "", None),
+    ("stream_cut", "bad-stream-cut.py", "", Some("critical")),
+    ("stream_cut", "mock-http-server.py", "", None),
+];
+
+#[test]
+fn the_same_over_http() {
+    for (check, server, keeps, severity) in ADDRESSES {
+        let mock = listening_mock(server, &[("MOCK_KEEPS", *keeps)]);
+        let args = at(&mock);
+        let told = told(check, &args.each_ref().map(String::as_str));
+        told.must_be(*severity);
+        told.must_have(if severity.is_some() { "broken" } else { "held" });
+    }
+}
+
+#[test]
+fn what_does_not_apply_is_said_and_what_cannot_be_known_too() {
+    let server = mock("mock-normal.py");
+    for check in ["session_churn", "stream_cut"] {
+        told(check, &["-s", &server]).must_have("skipped");
+    }
+    let mock = listening_mock("mock-http-server.py", &[]);
+    for check in ["shutdown", "stdout_noise"] {
+        told(check, &["--url", &mock.url]).must_have("skipped");
+    }
+    told("request_churn", &["--url", &mock.url]).must_have("could_not_tell");
+}
+
+#[test]
+fn noise_and_shutdown_are_told_once() {
+    let noise = told("stdout_noise", &["-s", &mock("mock-noise.py")]);
+    let ids: Vec<_> =
+        noise.report["findings"].as_array().unwrap().iter().map(|f| &f["id"]).collect();
+    assert_eq!(ids, ["stdout_noise"]);
+    let server = mock("mock-stubborn.py");
+    let stubborn = told("shutdown", &["-s", &server, "--shutdown-timeout", "500ms"]);
+    let ids: Vec<_> =
+        stubborn.report["findings"].as_array().unwrap().iter().map(|f| &f["id"]).collect();
+    assert_eq!(ids, ["shutdown"]);
+    stubborn.must_be(Some("critical"));
+}

@@ -1,0 +1,216 @@
+//! How a server ends when its client goes away.
+
+use std::time::Duration;
+
+use mcp_loadtest_core::{
+    check::{CaseResult, CaseVerdict, Depth, Family},
+    display::visible,
+    mcp::{Era, Tool},
+    report::Severity,
+};
+use mcp_loadtest_wire::{
+    process::{StopReport, StopStep},
+    session::{OpenError, Options, Questions, Session, Target},
+};
+use serde_json::Value;
+use tokio::time::{Instant, sleep};
+
+use super::{Check, Running};
+use crate::probe::bench::Bench;
+
+pub(super) static CHECK: Check = Check {
+    id: "shutdown",
+    family: Family::Resources,
+    taxonomy: None,
+    depth: Depth::Usual,
+    about: "closes the input of fresh servers at bad moments and looks whether they end",
+    meaning: "clients that crash or are closed leave such servers running, one for every start",
+    run,
+};
+
+const REFERENCE: &str = "MCP lifecycle, shutdown over stdio: the client closes the input of the \
+                         server and waits for it to exit";
+
+/// A server that did not end in time gets so many times that time before it is blamed.
+const SECOND_CHANCE: u32 = 4;
+/// How long a server may take to ask something of a client that has just come.
+const ASKING: Duration = Duration::from_millis(1200);
+/// How long a call in flight is asked to take, where the tool can be asked.
+const CALL_MS: u64 = 1000;
+
+/// When the input ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Moment {
+    AfterHandshake,
+    CallInFlight,
+    QuestionOpen,
+}
+
+impl Moment {
+    const fn words(self) -> &'static str {
+        match self {
+            Self::AfterHandshake => "input ends right after the handshake",
+            Self::CallInFlight => "input ends while a call is in flight",
+            Self::QuestionOpen => "input ends while a request of the server is open",
+        }
+    }
+}
+
+fn run(bench: &Bench) -> Running<'_> {
+    Box::pin(async move {
+        if !matches!(bench.target, Target::Stdio(_)) {
+            return bench.skip(&CHECK, "a server that is reached by address is not ended by us");
+        }
+        // Each has a server of its own, so they need not wait for each other.
+        let (first, second, third) = tokio::join!(
+            judged(bench, Moment::AfterHandshake),
+            judged(bench, Moment::CallInFlight),
+            judged(bench, Moment::QuestionOpen),
+        );
+        for result in [first, second, third] {
+            bench.tell(result);
+        }
+    })
+}
+
+async fn judged(bench: &Bench, moment: Moment) -> CaseResult {
+    let case = |verdict| CHECK.case(moment.words(), verdict);
+    let skip = |why: &str| case(CaseVerdict::Skipped).detail(why);
+    if moment == Moment::QuestionOpen && bench.hello.era == Era::Modern {
+        return skip("servers ask nothing since 2026-07-28");
+    }
+    if moment == Moment::CallInFlight && bench.subjects().next().is_none() {
+        return skip("no tool can be called");
+    }
+    let began = Instant::now();
+    for patience in [1, SECOND_CHANCE] {
+        let ended = match end(bench, moment, patience).await {
+            Ok(Some(report)) => {
+                verdict_on(&report, case, bench.options.shutdown_timeout * patience)
+            }
+            Ok(None) => return skip("the server asks its client nothing"),
+            Err(error) => return case(CaseVerdict::CouldNotTell).detail(error.to_string()),
+        };
+        if ended.severity.is_none() || patience == SECOND_CHANCE {
+            return ended.took(began.elapsed());
+        }
+    }
+    case(CaseVerdict::CouldNotTell)
+}
+
+fn verdict_on(
+    report: &StopReport,
+    case: impl Fn(CaseVerdict) -> CaseResult,
+    patience: Duration,
+) -> CaseResult {
+    let left: Vec<_> = report.strays.iter().chain(&report.survivors).collect();
+    if let Some(stray) = left.first() {
+        let command = visible(&stray.command_line, 120);
+        let why = format!("{} processes outlived it: {command} (pid {})", left.len(), stray.pid);
+        return case(CaseVerdict::Broken).detail(why).reference(REFERENCE);
+    }
+    // As the wire divides its patience between the steps.
+    let waited = patience.as_secs_f64() * 0.4;
+    match report.step {
+        StopStep::AlreadyEnded | StopStep::Eof => case(CaseVerdict::Held).detail("it ended"),
+        StopStep::Term => case(CaseVerdict::Broken)
+            .severity(Severity::Warning)
+            .detail(format!("still there after {waited:.0} s; it took SIGTERM"))
+            .reference(REFERENCE),
+        StopStep::Kill => case(CaseVerdict::Broken)
+            .detail(format!("still there after {waited:.0} s and after SIGTERM; it took SIGKILL"))
+            .reference(REFERENCE),
+    }
+}
+
+/// Starts a server, brings it to that moment, and ends its input. Nothing where the moment does not
+/// come.
+async fn end(
+    bench: &Bench,
+    moment: Moment,
+    patience: u32,
+) -> Result<Option<StopReport>, OpenError> {
+    let questions = match moment {
+        Moment::QuestionOpen => Questions::Ignored,
+        _ => Questions::Answered,
+    };
+    let shutdown_timeout = bench.options.shutdown_timeout * patience;
+    let options = Options { questions, shutdown_timeout, ..bench.options.clone() };
+    let session = bench.fresh_with(&options).await?;
+    match moment {
+        Moment::AfterHandshake => {}
+        Moment::CallInFlight => begin_call(bench, &session).await,
+        Moment::QuestionOpen => {
+            if !is_asked(&session).await {
+                session.close().await;
+                return Ok(None);
+            }
+        }
+    }
+    Ok(session.cut().await)
+}
+
+async fn begin_call(bench: &Bench, session: &Session) {
+    let Some((tool, arguments)) = slowest(bench) else { return };
+    let request = session.prepare_tool_call(&tool.name, &arguments, &tool.input_schema);
+    let (caller, how) = (session.clone(), bench.how());
+    tokio::task::spawn_local(async move { caller.call(&request, how).await });
+    // Long enough for the server to have begun, and too short for it to be done where it was told
+    // to wait.
+    sleep(Duration::from_millis(CALL_MS / 5)).await;
+}
+
+async fn is_asked(session: &Session) -> bool {
+    let until = Instant::now() + ASKING;
+    while session.server_requests() == 0 && Instant::now() < until && !session.is_broken() {
+        sleep(Duration::from_millis(20)).await;
+    }
+    session.server_requests() > 0
+}
+
+/// The tool that can be told how long to take, or else the one that took longest.
+fn slowest(bench: &Bench) -> Option<(&Tool, Value)> {
+    let told = bench.subjects().find_map(|(tool, arguments)| {
+        let (name, long) = waiting_argument(&tool.input_schema)?;
+        let mut arguments = arguments.clone();
+        arguments.as_object_mut()?.insert(name.to_owned(), long.into());
+        Some((tool, arguments))
+    });
+    told.or_else(|| {
+        bench
+            .subjects()
+            .filter_map(|(tool, arguments)| Some((tool, arguments, bench.took_ms(tool)?)))
+            .max_by(|a, b| a.2.total_cmp(&b.2))
+            .map(|(tool, arguments, _)| (tool, arguments.clone()))
+    })
+}
+
+/// An argument that by its name says how long the tool takes, and a second in its unit.
+fn waiting_argument(schema: &Value) -> Option<(&str, u64)> {
+    let properties = schema.get("properties")?.as_object()?;
+    properties.iter().find_map(|(name, property)| {
+        let is_number = matches!(property["type"].as_str(), Some("integer" | "number"));
+        let long = match name.to_lowercase().as_str() {
+            "ms" | "millis" | "milliseconds" | "delay_ms" | "duration_ms" | "sleep_ms" => CALL_MS,
+            "seconds" | "secs" | "delay_s" | "duration" | "sleep" => CALL_MS / 1000,
+            _ => return None,
+        };
+        is_number.then_some((name.as_str(), long))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_tool_that_can_be_told_to_wait_is_told() {
+        let schema = |name: &str, kind: &str| json!({ "properties": { name: { "type": kind } } });
+        assert_eq!(waiting_argument(&schema("ms", "integer")), Some(("ms", 1000)));
+        assert_eq!(waiting_argument(&schema("seconds", "number")), Some(("seconds", 1)));
+        assert_eq!(waiting_argument(&schema("duration", "string")), None);
+        assert_eq!(waiting_argument(&json!(null)), None);
+    }
+}
