@@ -12,6 +12,7 @@ pub(crate) mod man;
 pub(crate) mod mock;
 pub(crate) mod probe;
 pub(crate) mod proxy;
+pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod runs;
@@ -32,6 +33,7 @@ pub(crate) fn run(cli: Cli, env: &mut Env) -> Result<Exit, CliError> {
         Command::Probe(args) => probe::run(&args, env),
         Command::DeadlockProbe(args) => deadlock_probe::run(&args, env),
         Command::Run(args) => run::run(&args, env),
+        Command::Replay(args) => replay::run(&args, env),
         Command::Report(args) => report::run(&args, env),
         Command::Compare(args) => compare::run(&args, env),
         Command::Runs(args) => runs::run(&args, env),

@@ -29,7 +29,7 @@ mod unusable;
 use serde_json::Value;
 
 pub use self::budget::{Budget, Fill, Paths};
-pub(crate) use self::names::words;
+pub(crate) use self::names::{is_waiting, words};
 pub use self::unusable::{Unusable, Why};
 use crate::seed::Dice;
 
