@@ -4,7 +4,7 @@
 CARGO ?= cargo
 NEXTEST := $(shell $(CARGO) nextest --version >/dev/null 2>&1 && echo yes)
 
-.PHONY: demo test lint env museum bench schemas
+.PHONY: demo test lint env museum bench fuzz schemas
 
 demo:
 	$(CARGO) run --release -- demo
@@ -38,6 +38,15 @@ museum:
 bench:
 	python3 scripts/bench
 
+# The readers of what others write, each for a while under libFuzzer, and the fuzzer itself at length.
+# `cargo install cargo-fuzz` once; FUZZ_SECONDS=600 is a thorough run.
+FUZZ_SECONDS ?= 60
+fuzz:
+	for target in frames sse config; do \
+	  RUSTC_BOOTSTRAP=1 $(CARGO) fuzz run --sanitizer none $$target -- \
+	    -max_total_time=$(FUZZ_SECONDS) -max_len=8192 || exit 1; done
+	MCP_LOADTEST_FUZZ_CASES=50000 $(CARGO) test --release -p mcp-loadtest-cli --test it fuzzer -- --nocapture
+
 schemas:
-	@for name in config metrics trace summary comparison tools probe gateway; do \
+	@for name in config metrics trace summary comparison tools probe gateway case; do \
 	  $(CARGO) run --quiet -p mcp-loadtest-cli -- schema $$name > schemas/$$name.v1.json; done

@@ -6,6 +6,7 @@ use clap::Args;
 use mcp_loadtest_core::{
     arguments::Order,
     config::{Arguments, ConfigError, ScenarioConfig},
+    fuzz::Payload,
     pace::{Level, Rate, ThinkTime},
     scenario::{PatternName, ScenarioName},
     seed::Seed,
@@ -113,9 +114,12 @@ pub(crate) struct ScenarioArgs {
     /// capacity: how closely the answer is narrowed down [default: 0.05].
     #[arg(long, value_name = "SHARE")]
     pub(crate) precision: Option<f64>,
-    /// cold_start: how many starts [default: 5].
+    /// cold_start: how many starts [default: 5]; fuzzer: how many cases [default: 1000].
     #[arg(long, value_name = "N")]
     pub(crate) iterations: Option<u32>,
+    /// fuzzer: which kinds of bad input, separated by commas [default: all].
+    #[arg(long, value_name = "KIND", value_delimiter = ',')]
+    pub(crate) payloads: Option<Vec<Payload>>,
     /// cold_start: whether the first start is thrown away [default: true].
     #[arg(long, value_name = "BOOL")]
     pub(crate) warmup: Option<bool>,
@@ -221,6 +225,7 @@ impl ScenarioArgs {
         config.duration = self.duration.or(config.duration);
         config.sessions = self.sessions.or(config.sessions);
         config.iterations = self.iterations.or(config.iterations);
+        config.payloads = self.payloads.clone().or(config.payloads.take());
         config.warmup = self.warmup.or(config.warmup);
         config.hang_threshold = self.hang_threshold.or(config.hang_threshold);
         config.bail_early = self.bail_early.then_some(true).or(config.bail_early);

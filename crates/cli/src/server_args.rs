@@ -107,6 +107,11 @@ fn parse_protocol(text: &str) -> Result<ProtocolChoice, String> {
 }
 
 impl ServerArgs {
+    /// Whether the flags alone name a server.
+    pub(crate) fn names_one(&self) -> bool {
+        !self.server.is_empty() || !self.url.is_empty() || self.name.is_some()
+    }
+
     /// Lays the flags over what a configuration file says: flags win.
     pub(crate) fn lay_over(&self, config: &mut ServerConfig) -> Result<(), CliError> {
         let (server, url) = (only("--server", &self.server)?, only("--url", &self.url)?);

@@ -245,6 +245,10 @@ pub mod note {
     pub const RECONNECT_FAILED: &str = "reconnect_failed";
     /// What identical calls were answered: how the replies differ.
     pub const DIVERGENCE: &str = "divergence";
+    /// What the fuzzer found.
+    pub const FUZZ_REPORT: &str = "fuzz_report";
+    /// A case of the fuzzer that broke the server, at the moment when it did.
+    pub const FUZZ_FAILURE: &str = "fuzz_failure";
     /// What the search for the capacity found.
     pub const CAPACITY: &str = "capacity";
     /// A scenario cannot go on.

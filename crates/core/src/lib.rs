@@ -24,6 +24,7 @@ pub mod display;
 pub mod event;
 pub mod exit;
 pub mod fault;
+pub mod fuzz;
 pub mod generate;
 pub mod hint;
 pub mod histogram;

@@ -1,7 +1,7 @@
 //! What every part of a run needs: in one thread a [`Context`], across threads its [`Blueprint`].
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     rc::Rc,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -78,6 +78,11 @@ pub(crate) struct Blueprint {
 }
 
 impl Blueprint {
+    /// The directory of the run, if it has one.
+    pub(crate) fn run_dir(&self) -> Option<&Path> {
+        self.stderr_log.as_deref().and_then(Path::parent)
+    }
+
     /// The same without the way to the trace writer, which waits until all ways are gone.
     pub(crate) fn without_trace(&self) -> Self {
         Self { trace: None, ..self.clone() }

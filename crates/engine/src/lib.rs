@@ -37,6 +37,7 @@ mod context;
 mod contract;
 mod error;
 mod files;
+mod fuzz;
 mod history;
 mod load;
 mod plan;
@@ -54,19 +55,21 @@ mod trace_writer;
 mod wall_clock;
 
 pub use error::RunError;
+pub use fuzz::{Replay, Replayed};
 pub use history::{History, PastRun, RoundsDir, write_comparison};
 pub use mcp_loadtest_core::{
     compare::{self, Comparison, ComparisonVerdict, Policy},
     config::{Baseline, Trace},
     exit::Exit,
+    fuzz::{CaseFile, Class, FuzzStats, Payload},
     mcp::{Era, Revision},
     outcome::{ErrorCategory, Outcome},
     pace::{Level, Rate, ThinkTime},
     report::{Finding, LatencyStats, Report, ServerInfo, Severity, Verdict},
     scenario::{
-        Capacity, ColdStart, DeadlockProbe, ErrorBehavior, Pattern, PatternName, RaceCheck, Ramp,
-        Reconnect, Scenario, ScenarioKind, ScenarioName, Sequence, SequenceStep, SlowMix, Soak,
-        Spike, StageSettings, Sustained, ToolCall,
+        Capacity, ColdStart, DeadlockProbe, ErrorBehavior, Fuzzer, Pattern, PatternName, RaceCheck,
+        Ramp, Reconnect, Scenario, ScenarioKind, ScenarioName, Sequence, SequenceStep, SlowMix,
+        Soak, Spike, StageSettings, Sustained, ToolCall,
     },
     seed::Seed,
     server::{Server, Transport},

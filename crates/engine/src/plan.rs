@@ -145,6 +145,8 @@ impl Plan {
                     planner.single(slow)?;
                 }
             }
+            // It makes its own calls; without a tool that may be called there are other payloads.
+            ScenarioKind::Fuzzer(_) if scenario.tool_calls.is_empty() => {}
             _ => planner.singles(scenario)?,
         }
         Ok(planner.plan)

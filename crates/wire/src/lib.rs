@@ -12,4 +12,7 @@ mod slots;
 pub mod timer;
 mod transport;
 
+#[cfg(fuzzing)]
+pub mod fuzzing;
+
 pub use transport::{CaCertError, MESSAGE_LIMIT, Trust};

@@ -13,6 +13,7 @@ pub(crate) mod mock;
 pub(crate) mod negative_path;
 pub(crate) mod probe;
 pub(crate) mod proxy;
+pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod runs;
@@ -34,6 +35,7 @@ pub(crate) fn run(cli: Cli, env: &mut Env) -> Result<Exit, CliError> {
         Command::NegativePath(args) => negative_path::run(&args, env),
         Command::DeadlockProbe(args) => deadlock_probe::run(&args, env),
         Command::Run(args) => run::run(&args, env),
+        Command::Replay(args) => replay::run(&args, env),
         Command::Report(args) => report::run(&args, env),
         Command::Compare(args) => compare::run(&args, env),
         Command::Runs(args) => runs::run(&args, env),

@@ -5,6 +5,7 @@ use mcp_loadtest::ProbeReport;
 use mcp_loadtest_core::{
     compare, config,
     exit::Exit,
+    fuzz,
     report::{json, summary},
     tools_file, trace,
 };
@@ -33,6 +34,8 @@ pub(crate) enum SchemaName {
     Probe,
     /// What gateway --json prints
     Gateway,
+    /// A saved case of the fuzzer: cases/*.json of a run
+    Case,
 }
 
 impl SchemaName {
@@ -47,6 +50,7 @@ impl SchemaName {
             Self::Tools => tools_file::schema(),
             Self::Probe => ProbeReport::json_schema(),
             Self::Gateway => gateway::schema(),
+            Self::Case => fuzz::schema(),
         }
     }
 }

@@ -108,8 +108,8 @@ fn no_server_at_all_is_told_how_to_name_one() {
 fn unknown_words_get_the_nearest_known_one() {
     let said = refused(&["run", "-s", "x", "--scenario", "sustaind"]);
     assert!(said.contains("did you mean `sustained`"), "{said}");
-    let said = refused(&["run", "-s", "x", "--scenario", "fuzzer"]);
-    assert!(said.contains("not built yet"), "{said}");
+    let said = refused(&["run", "-s", "x", "--scenario", "fuzzer", "--payloads", "raw_byte"]);
+    assert!(said.contains("no payload `raw_byte`"), "{said}");
     let said =
         refused(&["run", "-s", &mock("mock-normal.py"), "--tool", "ecko", "--duration", "1s"]);
     assert!(said.contains("no tool `ecko`") && said.contains("did you mean `echo`"), "{said}");

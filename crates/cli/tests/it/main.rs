@@ -12,6 +12,7 @@ mod cluster;
 mod commands;
 mod compare;
 mod cookbook;
+mod fuzzer;
 mod gateway;
 mod harness;
 mod interrupted;

@@ -13,6 +13,7 @@ mod crossed;
 mod drift;
 mod errors;
 mod frames;
+mod fuzz_report;
 mod head_of_line;
 mod lazy_init;
 mod leak;
@@ -30,9 +31,11 @@ use std::collections::BTreeMap;
 
 use crate::{
     report::{Finding, RunInfo, Severity},
+    scenario::ScenarioKind,
     tally::Tally,
 };
 
+pub(crate) use fuzz_report::stats as fuzz_stats;
 pub use lazy_init::{LAZY_INIT_CLIFF, is_cliff};
 pub(crate) use silence::DEADLOCK;
 
@@ -46,6 +49,7 @@ pub static ANALYSES: &[(&str, Analysis)] = &[
     ("crossed", crossed::judge),
     ("frames", frames::judge),
     ("schemas", schemas::judge),
+    ("fuzz_report", fuzz_report::judge),
     ("race", race::judge),
     ("reconnect", reconnect::judge),
     ("leak", leak::judge),
@@ -77,6 +81,9 @@ pub const INVALIDATING: &[&str] = &[
 /// Runs all analyses; the gravest findings come first.
 pub fn judge(tally: &Tally, info: &RunInfo) -> Vec<Finding> {
     let mut findings: Vec<_> = ANALYSES.iter().flat_map(|(_, judge)| judge(tally, info)).collect();
+    if matches!(info.scenario.kind, ScenarioKind::Fuzzer(_)) {
+        findings.retain(|finding| !fuzz_report::RETOLD.contains(&finding.id.as_str()));
+    }
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     findings
 }

@@ -1,7 +1,6 @@
 //! What the design has and this version has not: refused by name, so that nobody believes it works.
 
 use super::path::KeyPath;
-use crate::scenario::{PLANNED, UnknownScenario};
 
 /// Report formats to come.
 const FORMATS: &[&str] = &["html", "junit", "csv", "sarif", "github"];
@@ -10,9 +9,6 @@ const FORMATS: &[&str] = &["html", "junit", "csv", "sarif", "github"];
 pub(super) fn word(path: &KeyPath, word: &str, known: &[&str]) -> Option<String> {
     let known = known.join(", ");
     match path.dotted().as_str() {
-        "scenario.type" if PLANNED.contains(&word) => {
-            Some(UnknownScenario(word.to_owned()).to_string())
-        }
         "output.formats" if FORMATS.contains(&word) => {
             Some(format!("format `{word}` is not built yet; this version writes {known}"))
         }

@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     arguments::{Order, Recipe},
+    fuzz::Payload,
     pace::{Level, Rate, ThinkTime},
     scenario::{PatternName, Scenario, ScenarioName, Sequence, StageSettings, ToolCall},
     seed::Seed,
@@ -28,7 +29,8 @@ pub struct ScenarioConfig {
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub name: Option<ScenarioName>,
     /// How long the load lasts; `slow_mix`: each of its two halves. Default: `30s`; `spike` and
-    /// `ramp` `1m`, `soak` `1h`, `slow_mix` `10s`.
+    /// `ramp` `1m`, `soak` `1h`, `slow_mix` `10s`. `fuzzer`: after this long no further case is begun;
+    /// default: `2m`.
     #[serde(with = "as_text_option", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<DurationText>")]
     pub duration: Option<Duration>,
@@ -126,10 +128,15 @@ pub struct ScenarioConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.005, max = 0.5))]
     pub precision: Option<f64>,
-    /// `cold_start`: how many starts are made. Default: 5.
+    /// `cold_start`: how many starts are made; default: 5. `fuzzer`: how many cases are sent;
+    /// default: 1000.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub iterations: Option<u32>,
+    /// `fuzzer`: which kinds of bad input. Default: all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub payloads: Option<Vec<Payload>>,
     /// `cold_start`: whether the first start is thrown away. Default: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup: Option<bool>,

@@ -29,6 +29,7 @@ mod unusable;
 use serde_json::Value;
 
 pub use self::budget::{Budget, Fill, Paths};
+pub(crate) use self::names::is_waiting;
 pub use self::names::words;
 pub(crate) use self::schema::{Map, as_count, resolve};
 pub use self::unusable::{Unusable, Why};

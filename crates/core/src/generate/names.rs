@@ -98,7 +98,7 @@ fn row(phrase: &str) -> Option<&'static str> {
 }
 
 /// Whether a number of this name may be a time to wait.
-pub(super) fn is_waiting(name: &str) -> bool {
+pub(crate) fn is_waiting(name: &str) -> bool {
     words(name).iter().any(|word| WAITING.split(", ").any(|waiting| waiting == word))
 }
 

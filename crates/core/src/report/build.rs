@@ -81,6 +81,7 @@ fn figures(info: RunInfo, tally: &Tally) -> Report {
         validity: validity::validity(&info.scenario, tally, &total),
         grades: None,
         coverage: Default::default(),
+        fuzz: analysis::fuzz_stats(tally),
         deadlock_count: u32::try_from(tally.deadlock_count).unwrap_or(u32::MAX),
         hang_count: u32::try_from(tally.hang_count).unwrap_or(u32::MAX),
         hung_for: tally.hung_for.clone(),

@@ -15,6 +15,8 @@ pub(super) fn grade(report: &Report) -> Option<Grades> {
         && !report.validity.client_bound
         && !report.interrupted
         && report.dropped == 0
+        // Bad input says nothing of how fast good calls are.
+        && report.fuzz.is_none()
         && report.latency.count >= ENOUGH;
     if !judged {
         return None;

@@ -32,6 +32,7 @@ impl Renderer for Markdown {
             tools,
             segments,
             steps,
+            fuzz,
             errors,
             process,
             thresholds,
@@ -159,6 +160,17 @@ fn latency(report: &Report) -> String {
     }
     let _ = write!(text, "\n```text\n{}```\n", chart(&report.latency.histogram));
     text
+}
+
+fn fuzz(report: &Report) -> String {
+    let Some(fuzz) = &report.fuzz else { return String::new() };
+    let head: Vec<&str> = ["Payload"].into_iter().chain(phrases::FUZZ_COLUMNS).collect();
+    let rows = fuzz.payloads.iter().map(|(payload, classes)| {
+        let name = payload.as_str().to_owned();
+        [name].into_iter().chain(phrases::fuzz_cells(classes)).collect()
+    });
+    let cases = prose(&phrases::fuzz(fuzz), LONGEST_TEXT);
+    format!("\n## Fuzzing\n\n{}\n{cases}\n", table(&head, rows))
 }
 
 fn times(latency: &LatencyStats) -> [String; 4] {

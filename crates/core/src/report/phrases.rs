@@ -1,12 +1,20 @@
 //! What all human-readable reports say in the same words.
 
-use std::time::{Duration, SystemTime};
+use std::{
+    collections::BTreeMap,
+    time::{Duration, SystemTime},
+};
 
 use super::{
-    figures::{counted, decimal},
+    figures::{counted, decimal, grouped},
     model::{Report, ServerInfo, Severity},
 };
-use crate::{scenario::ScenarioKind, thresholds::ThresholdKind, units::format_latency};
+use crate::{
+    fuzz::{Class, FuzzStats},
+    scenario::ScenarioKind,
+    thresholds::ThresholdKind,
+    units::format_latency,
+};
 
 /// The scenario and its settings: `Sustained, 50 concurrent, 60s`.
 pub(crate) fn scenario(kind: &ScenarioKind) -> String {
@@ -69,6 +77,45 @@ pub(super) fn coverage(report: &Report) -> Option<String> {
         let tools = counted(coverage.registered as u64, "tool");
         format!("{} of {tools} called", coverage.exercised)
     })
+}
+
+/// The columns of the table of cases: what became of them.
+pub(super) const FUZZ_COLUMNS: [&str; 5] = ["clean", "accepted", "slow", "broken", "all"];
+
+/// One kind of bad input: what became of its cases. Crash, hang and violation are told as one; their
+/// findings tell them apart.
+pub(super) fn fuzz_cells(classes: &BTreeMap<Class, u64>) -> [String; 5] {
+    let of = |wanted: &dyn Fn(Class) -> bool| {
+        grouped(classes.iter().filter(|(class, _)| wanted(**class)).map(|(_, count)| *count).sum())
+    };
+    [
+        of(&|class| class == Class::Clean),
+        of(&|class| class == Class::Accepted),
+        of(&|class| class == Class::Slow),
+        of(&Class::is_failure),
+        of(&|_| true),
+    ]
+}
+
+/// The cases of a run by what became of them.
+pub(super) fn fuzz(fuzz: &FuzzStats) -> String {
+    let classes = Class::ALL.iter().filter(|class| fuzz.of(**class) > 0);
+    let classes: Vec<String> =
+        classes.map(|class| format!("{} {}", grouped(fuzz.of(*class)), class.as_str())).collect();
+    let tools = match fuzz.left_alone.len() as u64 {
+        0 => String::new(),
+        count => format!("; {} left alone (name one with `--tool`)", counted(count, "tool")),
+    };
+    let thrown = match fuzz.discarded {
+        0 => String::new(),
+        count => format!("; {} made and thrown away", grouped(count)),
+    };
+    format!(
+        "{} of {} sent: {}{thrown}{tools}",
+        grouped(fuzz.cases),
+        grouped(fuzz.planned),
+        classes.join(", ")
+    )
 }
 
 /// Why the verdict is what it is: `1 critical finding, 2 threshold violations`.

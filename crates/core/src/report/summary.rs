@@ -1,6 +1,6 @@
 //! `summary.json` and `--json`: the little that a gate, a dashboard or an agent needs of a run.
 
-use std::{io, path::Path};
+use std::{collections::BTreeMap, io, path::Path};
 
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
@@ -14,6 +14,7 @@ use super::{
 use crate::{
     compare::{Comparison, ComparisonVerdict},
     exit::Exit,
+    fuzz::Class,
     mcp::Revision,
     scenario::ScenarioName,
     thresholds::ThresholdViolation,
@@ -65,6 +66,9 @@ pub struct Summary {
     pub deadlock_count: u32,
     /// Calls that passed the hang threshold.
     pub hang_count: u32,
+    /// The cases of the fuzzer by what became of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fuzz: Option<BTreeMap<Class, u64>>,
     /// The limits that were not kept.
     pub threshold_violations: Vec<ThresholdViolation>,
     /// What was concluded, the gravest first.
@@ -178,6 +182,7 @@ pub fn summary(report: &Report, run_dir: Option<&Path>) -> Summary {
         p999_ms: millis(latency.p999),
         deadlock_count: report.deadlock_count,
         hang_count: report.hang_count,
+        fuzz: report.fuzz.as_ref().map(|fuzz| fuzz.classes.clone()),
         threshold_violations: report.threshold_violations.clone(),
         findings: report.findings.iter().map(SummaryFinding::from).collect(),
         duration_secs: report.duration.as_secs_f64(),

@@ -5,6 +5,7 @@
 mod capacity;
 mod cold_start;
 mod deadlock_probe;
+mod fuzzer;
 mod pattern;
 mod race_check;
 mod ramp;
@@ -59,6 +60,7 @@ pub static SCENARIOS: &[Entry] = &[
     slow_mix::ENTRY,
     reconnect::ENTRY,
     capacity::ENTRY,
+    fuzzer::ENTRY,
 ];
 
 /// The scenario with this name.

@@ -69,6 +69,11 @@ impl Prepared {
         self.template.method()
     }
 
+    /// Its parameters as they are sent.
+    pub fn params(&self) -> &[u8] {
+        self.template.params()
+    }
+
     /// The tool that it calls.
     pub fn tool(&self) -> Option<&str> {
         self.origin.tool.as_deref()

@@ -8,7 +8,7 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-use super::{Break, Inner, OpenError, Options, Session, Target};
+use super::{Break, Inner, OpenError, Options, Prepared, Session, Target};
 use crate::transport::Link;
 use mcp_loadtest_core::mcp::Revision;
 
@@ -43,6 +43,8 @@ pub struct RawHttp {
     pub verb: &'static str,
     /// Header lines by name: set to another value, or left out. Others stay as they would be.
     pub headers: Vec<(&'static str, Option<String>)>,
+    /// Further header lines, each with its line end: those that belong to a request.
+    pub lines: Rc<str>,
     /// The body.
     pub body: Vec<u8>,
 }
@@ -50,7 +52,7 @@ pub struct RawHttp {
 impl RawHttp {
     /// A POST with the usual headers.
     pub fn post(body: Vec<u8>) -> Self {
-        Self { verb: "POST", headers: Vec::new(), body }
+        Self { verb: "POST", headers: Vec::new(), lines: "".into(), body }
     }
 
     /// Sets a header, or leaves it out.
@@ -143,6 +145,27 @@ impl Session {
         let tap = Tap::default();
         *self.inner.tap.borrow_mut() = Some(tap.clone());
         tap
+    }
+
+    /// Whether every frame of the server comes to a tap. Over HTTP most come as the reply to one
+    /// request, and only [`Session::exchange_raw`] hears them.
+    pub fn has_one_stream(&self) -> bool {
+        !matches!(self.inner.link, Link::Http(_))
+    }
+
+    /// Whether bytes need not be whole frames.
+    pub fn has_pipes(&self) -> bool {
+        matches!(self.inner.link, Link::Stdio(_))
+    }
+
+    /// These bytes as the body of a request that looks, from outside, like this one.
+    pub fn dressed(&self, like: &Prepared, body: Vec<u8>) -> Outgoing {
+        match &self.inner.link {
+            Link::Http(_) => {
+                Outgoing::Http(RawHttp { lines: like.headers.clone(), ..RawHttp::post(body) })
+            }
+            _ => Outgoing::Frame(body),
+        }
     }
 
     /// Sends bytes as they are, without waiting for an answer.

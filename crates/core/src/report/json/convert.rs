@@ -64,6 +64,7 @@ impl From<&Report> for Document {
             validity: (&report.validity).into(),
             grades: report.grades,
             coverage: report.coverage.clone(),
+            fuzz: report.fuzz.clone(),
             tags: report.tags.clone(),
             histograms_ns: Histograms {
                 latency: report.latency.histogram.clone(),
@@ -99,6 +100,7 @@ impl From<Document> for Report {
             validity: document.validity.into(),
             grades: document.grades,
             coverage: document.coverage,
+            fuzz: document.fuzz,
             deadlock_count: document.deadlock_count,
             hang_count: document.hang_count,
             hung_for: document.hung_for_ms.into_iter().map(|time| time.0).collect(),

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::numbers::{Millis, Seconds, Timestamp};
 use crate::{
     event::ProcessSample,
+    fuzz::FuzzStats,
     histogram::{self, Buckets},
     outcome::ErrorCategory,
     pace::Level,
@@ -104,6 +105,9 @@ pub(super) struct Document {
     /// Which of the server's tools were called.
     #[serde(default)]
     pub(super) coverage: Coverage,
+    /// What the fuzzer found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) fuzz: Option<FuzzStats>,
     /// Names under which the run is found again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) tags: Vec<String>,

@@ -13,6 +13,7 @@ use super::{
     ThroughputStats, ToolStats, TraceStats, Validity, Verdict, Window,
 };
 use crate::{
+    fuzz::FuzzStats,
     report::{Renderer as _, json, markdown},
     scenario::ScenarioKind,
     stats::grade::Grades,
@@ -56,6 +57,9 @@ pub struct Report {
     pub grades: Option<Grades>,
     /// Which of the server's tools were called.
     pub coverage: Coverage,
+    /// What the fuzzer found; nothing for another scenario.
+    #[serde(default)]
+    pub fuzz: Option<FuzzStats>,
     /// Calls that were never answered.
     pub deadlock_count: u32,
     /// Calls that passed the hang threshold.

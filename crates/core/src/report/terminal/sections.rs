@@ -42,6 +42,7 @@ impl Screen<'_> {
         self.tools(report);
         self.segments(report);
         self.steps(report);
+        self.fuzz(report);
         self.thresholds(report);
         self.findings(report);
     }
@@ -156,6 +157,18 @@ impl Screen<'_> {
             self.row(&step.name, [grouped(step.latency.count), String::new(), p50, p99, max]);
         }
         self.more(report.steps.len(), self.detail.rows);
+    }
+
+    fn fuzz(&mut self, report: &Report) {
+        let Some(fuzz) = &report.fuzz else { return };
+        self.blank();
+        if self.detail.rows > 0 {
+            self.row("Payload", phrases::FUZZ_COLUMNS.map(String::from));
+            for (payload, classes) in &fuzz.payloads {
+                self.row(payload.as_str(), phrases::fuzz_cells(classes));
+            }
+        }
+        self.field("Cases", &phrases::fuzz(fuzz));
     }
 
     fn thresholds(&mut self, report: &Report) {

@@ -100,6 +100,7 @@ impl HttpLink {
             !request.headers.iter().any(|(other, _)| other.eq_ignore_ascii_case(name))
         };
         let mut head: String = usual.split_inclusive("\r\n").filter(differs).collect();
+        head.push_str(&request.lines);
         for (name, value) in &request.headers {
             if let Some(value) = value {
                 let _ = write!(head, "{name}: {value}\r\n");

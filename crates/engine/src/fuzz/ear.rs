@@ -1,0 +1,157 @@
+//! What came back of a case, frame by frame.
+
+use std::{collections::VecDeque, time::Duration};
+
+use mcp_loadtest_core::{
+    display::visible,
+    fuzz::{FIRST_ID, Heard},
+    jsonrpc::{self, Body, Defect, Id, Message, ResultKind},
+};
+
+/// So many answered cases are remembered, so that a second answer is noticed.
+const REMEMBERED: usize = 64;
+/// So much of what a server says is shown.
+const SHOWN: usize = 160;
+
+/// Ids that were answered, the latest last.
+#[derive(Debug, Default)]
+pub(super) struct Answered(VecDeque<u64>);
+
+impl Answered {
+    pub(super) fn add(&mut self, id: u64) {
+        self.0.push_back(id);
+        if self.0.len() > REMEMBERED {
+            self.0.pop_front();
+        }
+    }
+}
+
+/// Hears the answer to one case.
+#[derive(Debug)]
+pub(super) struct Ear {
+    pub(super) id: u64,
+    pub(super) heard: Heard,
+    pub(super) took: Duration,
+    /// What the protocol does not allow.
+    pub(super) breach: Option<String>,
+    /// An earlier case that was answered a second time.
+    pub(super) stray: Option<u64>,
+    pub(super) words: String,
+}
+
+impl Ear {
+    pub(super) fn new(id: u64) -> Self {
+        Self {
+            id,
+            heard: Heard::Nothing,
+            took: Duration::ZERO,
+            breach: None,
+            stray: None,
+            words: String::new(),
+        }
+    }
+
+    pub(super) fn has_answer(&self) -> bool {
+        self.heard != Heard::Nothing
+    }
+
+    /// Takes a frame.
+    pub(super) fn take(&mut self, frame: &[u8], took: Duration, answered: &Answered) {
+        let reading = jsonrpc::read(frame);
+        if let Some(defect) = reading.defects.iter().copied().find(is_breach) {
+            let shown = visible(&String::from_utf8_lossy(frame), SHOWN);
+            self.breach.get_or_insert(format!("{}: {shown}", defect.slug()));
+        }
+        let Some(Message::Response { id, body }) = reading.message else { return };
+        match id {
+            Id::Number(id) if id == self.id => self.answer(&body, took),
+            Id::Number(id) if id >= FIRST_ID && answered.0.contains(&id) => self.stray = Some(id),
+            Id::Other(other) if other == format!("\"{}\"", self.id).as_bytes() => {
+                self.breach.get_or_insert("the id came back as text".into());
+                self.answer(&body, took);
+            }
+            // To nobody in particular, or to something that only looks like a request.
+            _ => {}
+        }
+    }
+
+    fn answer(&mut self, body: &Body<'_>, took: Duration) {
+        if self.has_answer() {
+            self.breach.get_or_insert("answered twice".into());
+            return;
+        }
+        self.took = took;
+        (self.heard, self.words) = match body {
+            Body::Result { raw, kind } => {
+                let shown = visible(&String::from_utf8_lossy(raw), SHOWN);
+                let refused = *kind == ResultKind::ToolError;
+                let heard = if refused { Heard::Refusal } else { Heard::Result };
+                (heard, format!("result {shown}"))
+            }
+            Body::Error { raw, .. } => {
+                (Heard::Refusal, format!("error {}", visible(&String::from_utf8_lossy(raw), SHOWN)))
+            }
+            Body::Unclear => (Heard::Refusal, "neither result nor error".into()),
+        };
+    }
+
+    /// Takes an HTTP status that came without an answer.
+    pub(super) fn status(&mut self, status: u16, took: Duration) {
+        if !self.has_answer() && status >= 300 {
+            self.heard = Heard::Refusal;
+            self.took = took;
+            self.words = format!("HTTP {status}");
+        }
+    }
+}
+
+/// Whether the server is to blame: our own limits, and what we can read all the same, are not.
+fn is_breach(defect: &Defect) -> bool {
+    defect.is_fatal() && !matches!(defect, Defect::TooDeep | Defect::TooLarge)
+}
+
+/// Whether a frame is the answer to this id.
+pub(super) fn answers(frame: &[u8], id: u64) -> bool {
+    match jsonrpc::read(frame).message {
+        Some(Message::Response { id: Id::Number(number), .. }) => number == id,
+        Some(Message::Response { id: Id::Other(other), .. }) => {
+            other == format!("\"{id}\"").as_bytes()
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heard(frames: &[&str]) -> Ear {
+        let mut ear = Ear::new(FIRST_ID + 5);
+        let mut answered = Answered::default();
+        answered.add(FIRST_ID + 4);
+        for frame in frames {
+            ear.take(frame.as_bytes(), Duration::ZERO, &answered);
+        }
+        ear
+    }
+
+    #[test]
+    fn an_answer_is_told_from_noise_and_from_a_second_one() {
+        let good = r#"{"jsonrpc":"2.0","id":1125899906842629,"result":{}}"#;
+        let bad = r#"{"jsonrpc":"2.0","id":1125899906842629,"error":{"code":-1,"message":"x"}}"#;
+        let text = r#"{"jsonrpc":"2.0","id":"1125899906842629","result":{}}"#;
+        let earlier = r#"{"jsonrpc":"2.0","id":1125899906842628,"result":{}}"#;
+        let nobody = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"x"}}"#;
+        let ours = r#"{"jsonrpc":"2.0","id":3,"result":{}}"#;
+        let notice = r#"{"jsonrpc":"2.0","method":"notifications/message","params":{}}"#;
+        assert_eq!(heard(&[nobody, ours, notice, good]).heard, Heard::Result);
+        assert_eq!(heard(&[nobody, ours, notice, good]).breach, None);
+        assert_eq!(heard(&[bad]).heard, Heard::Refusal);
+        assert_eq!(heard(&[good, bad]).breach.as_deref(), Some("answered twice"));
+        assert!(heard(&[text]).breach.is_some() && heard(&[text]).has_answer());
+        assert_eq!(heard(&[earlier]).stray, Some(FIRST_ID + 4));
+        assert!(heard(&["Traceback (most recent call last)"]).breach.is_some());
+        let deep = format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}", "[".repeat(5_000));
+        assert_eq!(heard(&[&deep]).breach, None);
+    }
+}
