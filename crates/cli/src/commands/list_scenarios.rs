@@ -2,7 +2,7 @@
 
 use clap::Args;
 use mcp_loadtest::scenario::SCENARIOS;
-use mcp_loadtest_core::{exit::Exit, scenario::PLANNED};
+use mcp_loadtest_core::exit::Exit;
 
 use super::{explain, run::explanation};
 use crate::{env::Env, error::CliError};
@@ -41,6 +41,5 @@ pub(crate) fn run(args: &ListScenariosArgs, env: &mut Env) -> Result<Exit, CliEr
             entry.detects
         ));
     }
-    env.out(&format!("\nnot built yet: {}\n", PLANNED.join(", ")));
     Ok(Exit::Pass)
 }

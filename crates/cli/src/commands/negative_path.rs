@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use anstyle::{AnsiColor, Style};
 use clap::Args;
-use mcp_loadtest::{Check, Finding, PROBES, Probe, ProbeReport, Seed, Severity, Stop};
+use mcp_loadtest::{Check, PROBES, Probe, ProbeReport, Seed, Stop};
 use mcp_loadtest_core::{
     check::{CONTROL_CALL, CaseResult, CaseVerdict, Depth, Family},
     config::{Arguments, Config, check},
@@ -14,12 +14,13 @@ use mcp_loadtest_core::{
     units::Size,
 };
 
-use super::{block_on, explain};
+use super::{
+    explain,
+    probe::{OutputArgs, carry_out, findings},
+};
 use crate::{
     env::Env,
     error::CliError,
-    interrupt,
-    progress::ProgressLine,
     scenario_args::parse_arguments,
     server_args::{ServerArgs, parse_size, parse_some_time, parse_time},
 };
@@ -65,9 +66,8 @@ pub(crate) struct NegativePathArgs {
     /// What arguments are made up from.
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
-    /// Print one JSON document, and nothing else.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    outputs: OutputArgs,
     /// Print what is done, step by step, and exit.
     #[arg(long)]
     explain: bool,
@@ -105,7 +105,7 @@ pub(crate) fn run(args: &NegativePathArgs, env: &mut Env) -> Result<Exit, CliErr
     let server = args.server.resolve(&config, env)?;
     check::server(&server)?;
     let stop = Stop::new();
-    let mut probe = Probe::new(server)
+    let mut probe = Probe::new(server.clone())
         .depth(Depth::Deep)
         .only(chosen)
         .allow_destructive(args.allow_destructive)
@@ -121,19 +121,12 @@ pub(crate) fn run(args: &NegativePathArgs, env: &mut Env) -> Result<Exit, CliErr
         probe = probe.tool(tool, args.args.clone().map(|arguments| arguments.0));
     }
     let visible = env.has_audience() && !args.server.tee_stderr;
-    let line = ProgressLine::new("calling what must be refused", None, visible);
-    let report = block_on(async {
-        tokio::select! {
-            report = probe.execute() => Ok(report?),
-            () = line.wait() => unreachable!("the line is shown for ever"),
-            () = interrupt::listen(stop.clone()) => Err(CliError::Interrupted),
-        }
-    })??;
-    drop(line);
+    let report = carry_out(probe, &stop, visible)?;
     if let Some(tool) = &args.tool {
         is_listed(tool, &report)?;
     }
-    if args.json {
+    args.outputs.write(&report, &server, env)?;
+    if args.outputs.json {
         env.out(&(serde_json::to_string_pretty(&report).unwrap_or_default() + "\n"));
     } else {
         env.out(&render(&report));
@@ -213,9 +206,7 @@ fn render(report: &ProbeReport) -> String {
             ": give some with --tool and --args,\nor call more tools with --allow-destructive.\n",
         );
     }
-    for finding in &report.findings {
-        text.push_str(&finding_lines(finding));
-    }
+    text.push_str(&findings(&report.findings, false));
     text
 }
 
@@ -263,27 +254,6 @@ fn table(report: &ProbeReport) -> String {
             text.push_str(&format!("  ({})", visible(&case.detail, 120)));
         }
         text.push('\n');
-    }
-    text
-}
-
-fn finding_lines(finding: &Finding) -> String {
-    let color = match finding.severity {
-        Severity::Critical => AnsiColor::Red,
-        Severity::Warning => AnsiColor::Yellow,
-        Severity::Info => AnsiColor::Cyan,
-    };
-    let paint = style(color);
-    let mut text =
-        format!("\n{paint}{}{paint:#}: {}\n", finding.id, visible(&finding.message, 400));
-    for evidence in &finding.evidence {
-        text.push_str(&format!("    {}\n", visible(evidence, 300)));
-    }
-    if let Some(hint) = &finding.hint {
-        text.push_str(&format!("    hint: {hint}\n"));
-    }
-    if let Some(command) = &finding.reproduce {
-        text.push_str(&format!("    again: {}\n", visible(command, 300)));
     }
     text
 }

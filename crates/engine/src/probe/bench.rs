@@ -30,10 +30,9 @@ use tokio::time::Instant;
 use super::{
     checks::Check,
     report::{ToolProbe, ToolVerdict},
-    seen::{Seen, is_ours},
+    seen::Seen,
     slow_subject::SlowSubject,
 };
-use crate::stop::Stop;
 
 /// Ids of frames that are written by hand: no session counts that far.
 const FIRST_RAW_ID: u64 = 1 << 50;
@@ -96,7 +95,6 @@ pub(crate) struct Bench {
     pub(crate) hello: Hello,
     pub(crate) settings: Settings,
     pub(crate) tools: Vec<KnownTool>,
-    pub(crate) stop: Stop,
     /// Found once, by the first check that needs them.
     pub(super) slow: RefCell<Option<Rc<[SlowSubject]>>>,
     held: RefCell<Option<Hold>>,
@@ -134,7 +132,6 @@ impl Bench {
         hello: Hello,
         settings: Settings,
         tools: Vec<KnownTool>,
-        stop: Stop,
     ) -> Self {
         let mut options = options.clone();
         options.sink = Rc::new(Nowhere);
@@ -146,7 +143,6 @@ impl Bench {
             hello,
             settings,
             tools,
-            stop,
             slow: RefCell::default(),
             held: RefCell::default(),
             shared: RefCell::default(),
@@ -338,20 +334,9 @@ impl Bench {
         self.next_raw_id.replace(self.next_raw_id.get() + 1)
     }
 
-    /// Sends a frame as it is and finds out what the server makes of it. Most SDKs drop what they
-    /// cannot read, so a control request follows: when that is answered first, nobody waits longer.
-    pub(crate) async fn send(
-        &self,
-        session: &Session,
-        out: &Outgoing,
-        id: Option<u64>,
-    ) -> (Seen, Pulse) {
-        let Sent { seen, pulse, .. } =
-            self.send_to(session, out, &|theirs| is_ours(theirs, id)).await;
-        (seen, pulse)
-    }
-
-    /// The same where the answer is known in another way than by a number.
+    /// Sends a frame as it is and finds out what the server makes of it; `ours` knows the answer.
+    /// Most SDKs drop what they cannot read, so a control request follows: when that is answered
+    /// first, nobody waits longer.
     pub(crate) async fn send_to(
         &self,
         session: &Session,

@@ -269,7 +269,6 @@ impl Probe {
             hello.clone(),
             self.settings.clone(),
             known,
-            self.stop.clone(),
         );
         self.carry_out(&bench, began).await;
         bench.drop_shared().await;

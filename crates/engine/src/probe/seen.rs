@@ -17,11 +17,11 @@ const SHOWN: usize = 160;
 #[derive(Debug, Clone)]
 pub(crate) enum Seen {
     /// A result, and not one that says `isError`.
-    Taken { result: Value, took: Duration },
+    Taken { result: Value },
     /// A result that says `isError`.
-    ToolError { text: String, took: Duration },
+    ToolError { text: String },
     /// A JSON-RPC error.
-    Refused { code: i64, message: String, took: Duration },
+    Refused { code: i64, message: String },
     /// An HTTP status without a JSON-RPC message.
     Status { status: u16, body: String },
     /// An answer that is no valid message.
@@ -61,11 +61,10 @@ impl Seen {
 
     /// What became of a call; its body must have been kept.
     pub(crate) fn of_reply(reply: &Reply, broken: Option<Break>) -> Self {
-        let took = reply.took();
         match reply.outcome {
-            Outcome::Ok => Self::Taken { result: reply.json().unwrap_or(Value::Null), took },
+            Outcome::Ok => Self::Taken { result: reply.json().unwrap_or(Value::Null) },
             Outcome::Failed(category) => match category {
-                ErrorCategory::ToolError => Self::ToolError { text: text_of(reply), took },
+                ErrorCategory::ToolError => Self::ToolError { text: text_of(reply) },
                 // A status that came without a message has no body to keep.
                 ErrorCategory::ServerError
                     if reply.body.is_none() && http_status(reply.code).is_some() =>
@@ -78,13 +77,12 @@ impl Seen {
                 ErrorCategory::ServerError | ErrorCategory::ProtocolError => Self::Refused {
                     code: reply.code.unwrap_or_default(),
                     message: reply.message.clone(),
-                    took,
                 },
                 ErrorCategory::Malformed => Self::Garbled { why: reply.message.clone() },
                 ErrorCategory::Hang
                 | ErrorCategory::Deadlock
                 | ErrorCategory::Timeout
-                | ErrorCategory::Cancelled => Self::Silent { waited: took },
+                | ErrorCategory::Cancelled => Self::Silent { waited: reply.took() },
                 ErrorCategory::Crash | ErrorCategory::Disconnected => {
                     Self::Gone(broken.unwrap_or_else(|| Break {
                         category,
@@ -112,7 +110,7 @@ impl Seen {
             if let Some(Message::Response { id: theirs, body }) = reading.message
                 && ours(&theirs)
             {
-                return Self::of_body(&body, waited);
+                return Self::of_body(&body);
             }
         }
         match (&reply.gone, reply.status, reply.frames.last()) {
@@ -127,18 +125,18 @@ impl Seen {
         }
     }
 
-    fn of_body(body: &Body<'_>, took: Duration) -> Self {
+    fn of_body(body: &Body<'_>) -> Self {
         match body {
             Body::Error { raw, code } => {
                 let error: Value = serde_json::from_slice(raw).unwrap_or_default();
                 let message = error["message"].as_str().unwrap_or_default().to_owned();
-                Self::Refused { code: *code, message, took }
+                Self::Refused { code: *code, message }
             }
             Body::Result { raw, kind: ResultKind::ToolError } => {
-                Self::ToolError { text: first_text(raw), took }
+                Self::ToolError { text: first_text(raw) }
             }
             Body::Result { raw, .. } => {
-                Self::Taken { result: serde_json::from_slice(raw).unwrap_or_default(), took }
+                Self::Taken { result: serde_json::from_slice(raw).unwrap_or_default() }
             }
             Body::Unclear => Self::Garbled { why: "neither result nor error".into() },
         }
@@ -150,6 +148,14 @@ pub(crate) fn is_ours(theirs: &Id<'_>, id: Option<u64>) -> bool {
     match theirs {
         Id::Number(number) => Some(*number) == id,
         Id::Other(other) => *other == b"null",
+    }
+}
+
+/// Whether a frame is a response to this id, or to nobody in particular.
+pub(crate) fn answers(frame: &[u8], id: Option<u64>) -> bool {
+    match jsonrpc::read(frame).message {
+        Some(Message::Response { id: theirs, .. }) => is_ours(&theirs, id),
+        _ => false,
     }
 }
 

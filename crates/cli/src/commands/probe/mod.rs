@@ -9,13 +9,12 @@ use clap::Args;
 use mcp_loadtest::{PROBES, Probe, ProbeReport, Seed, Stop};
 use mcp_loadtest_core::{
     check::Depth,
-    config::{Config, check},
+    config::{Arguments, Config, check},
     exit::Exit,
     hint::nearest,
     server::Server,
     units::Size,
 };
-use serde_json::Value;
 
 pub(super) use self::{outputs::OutputArgs, text::findings};
 use super::{block_on, explain};
@@ -24,6 +23,7 @@ use crate::{
     error::CliError,
     interrupt,
     progress::ProgressLine,
+    scenario_args::parse_arguments,
     server_args::{ServerArgs, parse_size, parse_some_time, parse_time},
 };
 
@@ -56,7 +56,7 @@ pub(crate) struct ProbeArgs {
     tool: Option<String>,
     /// Arguments that this tool is known to take, in place of made-up ones.
     #[arg(long, value_name = "JSON", requires = "tool", value_parser = parse_arguments)]
-    args: Option<Value>,
+    args: Option<Arguments>,
     /// Also report what a tool's schema leaves open.
     #[arg(long)]
     strict: bool,
@@ -89,7 +89,7 @@ pub(crate) struct ProbeArgs {
 }
 
 /// Reads the id of a check.
-pub(super) fn parse_check(text: &str) -> Result<String, String> {
+fn parse_check(text: &str) -> Result<String, String> {
     let ids = || PROBES.iter().map(|check| check.id);
     if ids().any(|id| id == text) {
         return Ok(text.to_owned());
@@ -99,12 +99,6 @@ pub(super) fn parse_check(text: &str) -> Result<String, String> {
         None => format!("there are {}", ids().collect::<Vec<_>>().join(", ")),
     };
     Err(format!("no such check; {hint}"))
-}
-
-/// Reads the arguments of a tool.
-pub(super) fn parse_arguments(text: &str) -> Result<Value, String> {
-    let value: Value = serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?;
-    if value.is_object() { Ok(value) } else { Err("arguments are a JSON object".into()) }
 }
 
 const EXPLANATION: &str = "\
@@ -191,7 +185,7 @@ fn probe(args: &ProbeArgs, server: Server) -> Probe {
         probe = probe.only(args.only.iter().cloned());
     }
     if let Some(tool) = &args.tool {
-        probe = probe.tool(tool, args.args.clone());
+        probe = probe.tool(tool, args.args.clone().map(|arguments| arguments.0));
     }
     probe
 }

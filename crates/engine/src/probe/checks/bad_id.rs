@@ -47,9 +47,12 @@ fn run(bench: &Bench) -> Running<'_> {
             let sent = bench.send_to(&session, &out, &|theirs| !is_of_a_session(theirs)).await;
             bench.tell(judge(&CHECK, case, Taking::IsWrong(REFERENCE), &sent).sent(out.bytes()));
         }
-        match bench.session().await {
-            Ok(session) => text_comes_back(bench, &session).await,
-            Err(error) => return bench.no_session(&CHECK, &error),
+        // Some servers take a text that looks like a number for one.
+        for text in ["mcp-loadtest", "70"] {
+            match bench.session().await {
+                Ok(session) => text_comes_back(bench, &session, text).await,
+                Err(error) => return bench.no_session(&CHECK, &error),
+            }
         }
         look_for_damage(bench, &CHECK).await;
     })
@@ -60,21 +63,31 @@ fn is_of_a_session(id: &Id<'_>) -> bool {
     matches!(id, Id::Number(1..))
 }
 
-async fn text_comes_back(bench: &Bench, session: &Session) {
+async fn text_comes_back(bench: &Bench, session: &Session, id: &str) {
     let good = GoodRequest::cheap(bench, session);
-    let id = format!("mcp-loadtest-{}", good.id);
     let quoted = json!(id).to_string();
     let out = good.with(|json| json["id"] = json!(id));
-    let answers = |frame: &[u8]| match jsonrpc::read(frame).message {
+    let is_same = |frame: &[u8]| match jsonrpc::read(frame).message {
         Some(Message::Response { id: Id::Other(theirs), .. }) => theirs == quoted.as_bytes(),
         _ => false,
     };
+    let number = id.parse().ok();
+    let is_number = |frame: &[u8]| match jsonrpc::read(frame).message {
+        Some(Message::Response { id: Id::Number(theirs), .. }) => Some(theirs) == number,
+        _ => false,
+    };
+    let answers = |frame: &[u8]| is_same(frame) || is_number(frame);
     let patience = bench.settings.hang_timeout + bench.settings.grace_period;
     let reply = session.exchange_raw(&out, patience, answers).await;
     let said = reply.frames.last().map(|heard| heard.frame.clone()).unwrap_or_default();
+    let turned = is_number(&said);
     let said = mcp_loadtest_core::display::visible_bytes(&said, 160);
-    let case = |verdict| CHECK.case("a string as id", verdict).sent(out.bytes());
+    let case = |verdict| CHECK.case(format!("the text {quoted} as id"), verdict).sent(out.bytes());
     bench.tell(match (reply.answered, reply.gone, reply.status) {
+        (true, ..) if turned => case(CaseVerdict::Broken)
+            .severity(Severity::Warning)
+            .detail("it came back as a number")
+            .reference("JSON-RPC 2.0, section 5: the id MUST be the same as in the request"),
         (true, ..) => case(CaseVerdict::Held),
         (false, Some(cause), _) => case(CaseVerdict::Crashed).detail(cause.message.to_string()),
         (false, None, Some(status @ 400..)) => case(CaseVerdict::Broken)

@@ -13,6 +13,7 @@ mod batch;
 mod broken_json;
 mod cancel_in_flight;
 mod cancel_unknown;
+mod client_leaves;
 mod cold_storm;
 mod control_call;
 mod deadlock;
@@ -43,6 +44,7 @@ mod prompt_get;
 mod race;
 mod rapid_cancel;
 mod reject_churn;
+mod replies_lost_at_end;
 mod reply_after_cancel;
 mod request_churn;
 mod request_meta;
@@ -50,6 +52,7 @@ mod resource_read;
 mod result_shape;
 mod reused_id;
 mod session_churn;
+mod session_crossing;
 mod shutdown;
 mod stdout_noise;
 mod stream_cut;
@@ -130,6 +133,8 @@ pub static PROBES: &[&Check] = &[
     &stream_head_of_line::CHECK,
     &deadlock::CHECK,
     &cold_storm::CHECK,
+    &session_crossing::CHECK,
+    &client_leaves::CHECK,
     &write_read_back::CHECK,
     &result_shape::CHECK,
     &output_schema::CHECK,
@@ -156,6 +161,7 @@ pub static PROBES: &[&Check] = &[
     &leak_scan::CHECK,
     &stdout_noise::CHECK,
     &shutdown::CHECK,
+    &replies_lost_at_end::CHECK,
     &stream_cut::CHECK,
     &request_churn::CHECK,
     &reject_churn::CHECK,

@@ -12,9 +12,9 @@ use tokio::time::Instant;
 
 use super::{Check, Running};
 use crate::probe::{
-    bench::{Bench, answers},
+    bench::Bench,
     growth::{Work, ended},
-    seen::Seen,
+    seen::{Seen, answers},
 };
 
 pub(super) static CHECK: Check = Check {
@@ -98,7 +98,7 @@ fn refusable(bench: &Bench, kind: usize) -> (Outgoing, Option<u64>) {
         2 => listed().header("MCP-Protocol-Version", Some("1900-01-01")),
         3 => RawHttp::post(request(NO_METHOD)),
         4 => RawHttp::post(b"{\"jsonrpc\": \"2.0\", \"id\":".to_vec()),
-        _ => RawHttp { verb: "GET", headers: Vec::new(), body: Vec::new() }
+        _ => RawHttp { verb: "GET", ..RawHttp::post(Vec::new()) }
             .header("Accept", Some("text/plain")),
     };
     (Outgoing::Http(http), Some(id))

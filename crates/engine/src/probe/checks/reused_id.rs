@@ -10,10 +10,7 @@ use mcp_loadtest_wire::session::{Outgoing, Prepared, RawHttp, RawReply, Session,
 use tokio::{join, time::Instant};
 
 use super::{Check, Running};
-use crate::probe::{
-    at_once::prepared,
-    bench::{Bench, answers},
-};
+use crate::probe::{at_once::prepared, bench::Bench, seen::answers};
 
 pub(super) static CHECK: Check = Check {
     id: "reused_id",

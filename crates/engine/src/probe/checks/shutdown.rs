@@ -5,14 +5,13 @@ use std::time::Duration;
 use mcp_loadtest_core::{
     check::{CaseResult, CaseVerdict, Depth, Family},
     display::visible,
-    mcp::{Era, Tool},
+    mcp::Era,
     report::Severity,
 };
 use mcp_loadtest_wire::{
     process::{StopReport, StopStep},
     session::{OpenError, Options, Questions, Session, Target},
 };
-use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
 use super::{Check, Running};
@@ -35,8 +34,8 @@ const REFERENCE: &str = "MCP lifecycle, shutdown over stdio: the client closes t
 const SECOND_CHANCE: u32 = 4;
 /// How long a server may take to ask something of a client that has just come.
 const ASKING: Duration = Duration::from_millis(1200);
-/// How long a call in flight is asked to take, where the tool can be asked.
-const CALL_MS: u64 = 1000;
+/// How long a call is given to begin.
+const BEGUN: Duration = Duration::from_millis(200);
 
 /// When the input ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -151,13 +150,17 @@ async fn end(
 }
 
 async fn begin_call(bench: &Bench, session: &Session) {
-    let Some((tool, arguments)) = slowest(bench) else { return };
-    let request = session.prepare_tool_call(&tool.name, &arguments, &tool.input_schema);
+    let slow = bench.slow_subjects().await;
+    let call = match slow.first() {
+        Some(slow) => Some((&slow.tool, &slow.arguments)),
+        None => bench.subjects().next(),
+    };
+    let Some((tool, arguments)) = call else { return };
+    let request = session.prepare_tool_call(&tool.name, arguments, &tool.input_schema);
     let (caller, how) = (session.clone(), bench.how());
     tokio::task::spawn_local(async move { caller.call(&request, how).await });
-    // Long enough for the server to have begun, and too short for it to be done where it was told
-    // to wait.
-    sleep(Duration::from_millis(CALL_MS / 5)).await;
+    // Long enough for the server to have begun, and too short for it to be done where it is slow.
+    sleep(BEGUN).await;
 }
 
 async fn is_asked(session: &Session) -> bool {
@@ -166,51 +169,4 @@ async fn is_asked(session: &Session) -> bool {
         sleep(Duration::from_millis(20)).await;
     }
     session.server_requests() > 0
-}
-
-/// The tool that can be told how long to take, or else the one that took longest.
-fn slowest(bench: &Bench) -> Option<(&Tool, Value)> {
-    let told = bench.subjects().find_map(|(tool, arguments)| {
-        let (name, long) = waiting_argument(&tool.input_schema)?;
-        let mut arguments = arguments.clone();
-        arguments.as_object_mut()?.insert(name.to_owned(), long.into());
-        Some((tool, arguments))
-    });
-    told.or_else(|| {
-        bench
-            .subjects()
-            .filter_map(|(tool, arguments)| Some((tool, arguments, bench.took_ms(tool)?)))
-            .max_by(|a, b| a.2.total_cmp(&b.2))
-            .map(|(tool, arguments, _)| (tool, arguments.clone()))
-    })
-}
-
-/// An argument that by its name says how long the tool takes, and a second in its unit.
-fn waiting_argument(schema: &Value) -> Option<(&str, u64)> {
-    let properties = schema.get("properties")?.as_object()?;
-    properties.iter().find_map(|(name, property)| {
-        let is_number = matches!(property["type"].as_str(), Some("integer" | "number"));
-        let long = match name.to_lowercase().as_str() {
-            "ms" | "millis" | "milliseconds" | "delay_ms" | "duration_ms" | "sleep_ms" => CALL_MS,
-            "seconds" | "secs" | "delay_s" | "duration" | "sleep" => CALL_MS / 1000,
-            _ => return None,
-        };
-        is_number.then_some((name.as_str(), long))
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn a_tool_that_can_be_told_to_wait_is_told() {
-        let schema = |name: &str, kind: &str| json!({ "properties": { name: { "type": kind } } });
-        assert_eq!(waiting_argument(&schema("ms", "integer")), Some(("ms", 1000)));
-        assert_eq!(waiting_argument(&schema("seconds", "number")), Some(("seconds", 1)));
-        assert_eq!(waiting_argument(&schema("duration", "string")), None);
-        assert_eq!(waiting_argument(&json!(null)), None);
-    }
 }
