@@ -121,6 +121,10 @@ impl Went<'_> {
         self.cases.iter().any(|case| case.verdict.is_known())
     }
 
+    fn is_skipped(&self) -> bool {
+        self.cases.iter().all(|case| case.verdict == CaseVerdict::Skipped)
+    }
+
     /// `12 rejected, 1 accepted`.
     fn counts(&self) -> String {
         let verdicts = [
@@ -143,19 +147,42 @@ impl Went<'_> {
 
 fn checks(report: &ProbeReport, every_case: bool) -> String {
     let mut text = format!("\nChecks: {}\n", sums(report));
+    let mut skipped = Vec::new();
     for family in Family::ALL {
-        let went: Vec<_> = PROBES
+        let went = PROBES
             .iter()
             .filter(|check| check.family == family)
             .map(|check| Went {
                 id: check.id,
                 cases: report.checks.iter().filter(|case| case.check == check.id).collect(),
             })
-            .filter(|went| !went.cases.is_empty())
-            .collect();
-        text.push_str(&family_lines(family, &went, every_case));
+            .filter(|went| !went.cases.is_empty());
+        let (left_out, tried): (Vec<_>, Vec<_>) =
+            went.partition(|went| went.is_skipped() && !every_case);
+        skipped.extend(left_out.iter().map(|went| went.id));
+        text.push_str(&family_lines(family, &tried, every_case));
+    }
+    let reasons = "; --verbose says why";
+    if !skipped.is_empty() {
+        text.push_str(&listed(
+            "skipped",
+            "",
+            &(skipped.join(", ") + reasons),
+            AnsiColor::BrightBlack,
+        ));
     }
     text
+}
+
+/// A line for several checks, with what follows below it.
+fn listed(word: &str, label: &str, names: &str, color: AnsiColor) -> String {
+    let paint = style(color);
+    let lines = wrap(names, WIDTH - 27);
+    let lines = lines.iter().enumerate().map(|(number, line)| {
+        let (word, label) = if number == 0 { (word, label) } else { ("", "") };
+        format!("  {paint}{word:<9}{paint:#} {label:<14} {line}\n")
+    });
+    lines.collect()
 }
 
 fn sums(report: &ProbeReport) -> String {
@@ -177,13 +204,8 @@ fn family_lines(family: Family, went: &[Went<'_>], every_case: bool) -> String {
         .filter(|went| went.is_known() && went.severity().is_none_or(|s| s == Severity::Info))
         .collect();
     if !fine.is_empty() && !every_case {
-        let paint = style(AnsiColor::Green);
         let names: Vec<_> = fine.iter().map(|went| went.id).collect();
-        let lines = wrap(&names.join(", "), WIDTH - 27);
-        for (number, line) in lines.iter().enumerate() {
-            let (word, label) = if number == 0 { ("ok", family.name()) } else { ("", "") };
-            text.push_str(&format!("  {paint}{word:<9}{paint:#} {label:<14} {line}\n"));
-        }
+        text.push_str(&listed("ok", family.name(), &names.join(", "), AnsiColor::Green));
     }
     for went in went {
         let (word, color) = match (went.severity(), went.is_known()) {
@@ -191,7 +213,7 @@ fn family_lines(family: Family, went: &[Went<'_>], every_case: bool) -> String {
             (Some(Severity::Warning), _) => ("warning", AnsiColor::Yellow),
             (_, true) if every_case => ("ok", AnsiColor::Green),
             (_, true) => continue,
-            (_, false) => ("-", AnsiColor::BrightBlack),
+            (_, false) => ("?", AnsiColor::BrightBlack),
         };
         let paint = style(color);
         let why = if went.is_known() { went.counts() } else { why_not(went) };
