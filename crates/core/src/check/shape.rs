@@ -267,7 +267,7 @@ mod tests {
 
     const OLD: Revision = Revision::V2024_11_05;
     const LEGACY: Revision = Revision::V2025_11_25;
-    const MODERN: Revision = Revision::V2026_07_28;
+    const MODERN: Revision = V2026_07_28;
 
     fn call(revision: Revision, value: Value) -> Vec<String> {
         result(method::TOOLS_CALL, revision, &value)
