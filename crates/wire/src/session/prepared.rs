@@ -86,11 +86,6 @@ impl Prepared {
         frame
     }
 
-    /// The header lines that HTTP adds for it, by name.
-    pub fn header_lines(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.headers.lines().filter_map(|line| line.split_once(": "))
-    }
-
     /// The same tool call with other arguments: a JSON object in one line, spliced in as it is. A
     /// good reply must hold the nonce; without it the call fails.
     ///

@@ -34,7 +34,7 @@ pub(super) struct Interrupted {
     /// was closed.
     pub(super) answer: Answer,
     /// What has become of the server, if it does not live on.
-    death: Option<(CaseVerdict, String)>,
+    pub(super) death: Option<(CaseVerdict, String)>,
 }
 
 /// Whether a cancelled call was answered.

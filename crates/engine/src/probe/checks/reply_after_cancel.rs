@@ -54,8 +54,10 @@ pub(super) fn tell(bench: &Bench, slow: &SlowSubject, interrupted: &Interrupted)
         Answer::TooLate => could_not("this time the call ended before it was cancelled"),
         Answer::Some { reply, after } => {
             let seen = Seen::of_reply(reply, None);
-            if !seen.is_answer() {
+            if !seen.is_answer() && interrupted.death.is_some() {
                 could_not("the server did not live to answer")
+            } else if !seen.is_answer() {
+                CHECK.case(CASE, CaseVerdict::Held).detail("its stream ended without an answer")
             } else if matches!(seen, Seen::Taken { .. }) && *after >= slow.took.mul_f64(WHOLE_TIME)
             {
                 // Allowed: not all work can be interrupted.

@@ -2,11 +2,8 @@
 
 use std::time::Duration;
 
-use mcp_loadtest_core::{
-    check::{CaseResult, CaseVerdict, Depth, Family},
-    mcp::header,
-};
-use mcp_loadtest_wire::session::{Outgoing, Prepared, RawHttp, RawReply, Session, Target};
+use mcp_loadtest_core::check::{CaseResult, CaseVerdict, Depth, Family};
+use mcp_loadtest_wire::session::{Prepared, RawReply, Session, Target};
 use tokio::{join, time::Instant};
 
 use super::{Check, Running};
@@ -50,7 +47,7 @@ fn run(bench: &Bench) -> Running<'_> {
 
 /// Sends the request twice and gives the number of answers.
 async fn twins(bench: &Bench, session: &Session, request: &Prepared, id: u64) -> usize {
-    let out = outgoing(request, id);
+    let out = session.dressed(request, request.frame(id));
     let patience = LENGTH * 2 + PATIENCE;
     let is_answer = |frame: &[u8]| answers(frame, Some(id));
     let count =
@@ -69,18 +66,6 @@ async fn twins(bench: &Bench, session: &Session, request: &Prepared, id: u64) ->
     let one = session.hear(&tap, until, is_answer).await;
     let two = session.hear(&tap, until, is_answer).await;
     count(&one) + count(&two)
-}
-
-/// The request as the transport wants it.
-fn outgoing(request: &Prepared, id: u64) -> Outgoing {
-    let mut http = RawHttp::post(request.frame(id));
-    for (name, value) in request.header_lines() {
-        let known = [header::PROTOCOL_VERSION, header::METHOD, header::NAME];
-        if let Some(name) = known.into_iter().find(|known| *known == name) {
-            http = http.header(name, Some(value));
-        }
-    }
-    Outgoing::Http(http)
 }
 
 async fn judge(bench: &Bench, session: &Session, answered: usize) -> CaseResult {
