@@ -12,8 +12,10 @@ const SCHEMA_MISMATCH: &str = "schema_mismatch";
 
 pub(super) fn judge(tally: &Tally, _: &RunInfo) -> Vec<Finding> {
     let Some(note) = tally.notes.get(note::SCHEMA_MISMATCH) else { return Vec::new() };
+    let first = note.examples.first().map_or("", String::as_str);
+    let calls = plural(note.count, "call");
     let message =
-        format!("{} did not keep to the schemas that the server lists", plural(note.count, "call"));
+        format!("{calls} did not keep to the schemas that the server lists; the first: {first}");
     let mut mismatch = finding(SCHEMA_MISMATCH, Severity::Critical, message);
     mismatch.evidence.clone_from(&note.examples);
     mismatch.hint =

@@ -100,7 +100,7 @@ async fn cut(bench: &Bench, session: &Session, number: u32) -> Result<(), OpenEr
         }
         None => client.prepare(method::TOOLS_LIST, json!({})),
     };
-    let patience = if number % 2 == 0 { AT_ONCE } else { bench.settings.hang_timeout };
+    let patience = if number.is_multiple_of(2) { AT_ONCE } else { bench.settings.hang_timeout };
     let _ = timeout(patience, client.call(&request, bench.how())).await;
     client.cut().await;
     Ok(())
