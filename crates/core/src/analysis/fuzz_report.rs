@@ -115,7 +115,7 @@ mod tests {
             }
         }
         let told = serde_json::to_string(&stats).unwrap();
-        Run::default().oks(classes.len() as u64).noted(note::FUZZ_REPORT, &told)
+        Run::default().oks(classes.len() as u64).noted(note::FUZZ_REPORT, told.leak())
     }
 
     #[test]

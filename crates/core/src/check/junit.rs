@@ -6,10 +6,12 @@ use std::{collections::BTreeMap, fmt::Write as _};
 
 use super::{CaseResult, CaseVerdict, Family};
 
+/// A check, and the tool that it was about.
+type Test<'r> = (&'r str, Option<&'r str>);
+
 /// What was tried, as JUnit XML. `subject` names the server.
 pub fn junit(subject: &str, results: &[CaseResult]) -> String {
-    let mut suites: BTreeMap<Family, BTreeMap<(&str, Option<&str>), Vec<&CaseResult>>> =
-        BTreeMap::new();
+    let mut suites: BTreeMap<Family, BTreeMap<Test<'_>, Vec<&CaseResult>>> = BTreeMap::new();
     for result in results {
         let key = (result.check.as_str(), result.tool.as_deref());
         suites.entry(result.family).or_default().entry(key).or_default().push(result);

@@ -180,9 +180,12 @@ impl<'s> Site<'s> {
         let named = if self.at.is_empty() { vec!["object"] } else { named };
         let is_named =
             |kind: &str| named.contains(&kind) || (kind == "integer" && named.contains(&"number"));
+        // A tool that is told a number of seconds would take them.
+        let is_a_wait = |kind: &str| kind == "integer" && self.is_waiting();
         KINDS
             .iter()
-            .filter(|kind| !is_named(kind) && !(**kind == "integer" && self.is_waiting()))
+            .filter(|kind| !is_named(kind))
+            .filter(|kind| !is_a_wait(kind))
             .map(|kind| {
                 let meant = (!named.is_empty() && !self.at.is_empty()).then_some(Intent::Negative);
                 self.set(of_kind(kind), format_args!("{kind} in place of its type"), meant)
