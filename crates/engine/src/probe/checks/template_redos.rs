@@ -84,6 +84,10 @@ fn filled(template: &str, text: &str) -> String {
                 uri.push_str(text);
                 uri.push_str(literal);
             }
+            _ if index > 0 => {
+                uri.push('{');
+                uri.push_str(part);
+            }
             _ => uri.push_str(part),
         }
     }
