@@ -34,6 +34,8 @@ pub enum Family {
     Envelope,
     /// Requests at the wrong time, or without what the revision asks for.
     Lifecycle,
+    /// Resources and prompts.
+    Content,
     /// Cursors.
     Pagination,
     /// Calls that are withdrawn.
@@ -48,10 +50,11 @@ pub enum Family {
 
 impl Family {
     /// Every family.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::NegativePath,
         Self::Envelope,
         Self::Lifecycle,
+        Self::Content,
         Self::Pagination,
         Self::Cancellation,
         Self::Output,
@@ -65,6 +68,7 @@ impl Family {
             Self::NegativePath => "negative_path",
             Self::Envelope => "envelope",
             Self::Lifecycle => "lifecycle",
+            Self::Content => "content",
             Self::Pagination => "pagination",
             Self::Cancellation => "cancellation",
             Self::Output => "output",

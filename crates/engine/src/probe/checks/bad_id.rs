@@ -71,8 +71,9 @@ async fn text_comes_back(bench: &Bench, session: &Session, id: &str) {
     let id_of =
         |frame: &[u8]| Some(serde_json::from_slice::<Value>(frame).ok()?.get("id")?.clone());
     let is_same = |frame: &[u8]| id_of(frame).is_some_and(|theirs| theirs == id);
+    let number: Option<u64> = id.parse().ok();
     let is_number = |frame: &[u8]| {
-        id_of(frame).is_some_and(|theirs| theirs.is_number() && theirs.to_string() == id)
+        number.is_some() && id_of(frame).is_some_and(|theirs| theirs.as_u64() == number)
     };
     let answers = |frame: &[u8]| is_same(frame) || is_number(frame);
     let patience = bench.settings.hang_timeout + bench.settings.grace_period;

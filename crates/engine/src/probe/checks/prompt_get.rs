@@ -16,7 +16,7 @@ use crate::probe::{
 
 pub(super) static CHECK: Check = Check {
     id: "prompt_get",
-    family: Family::NegativePath,
+    family: Family::Content,
     taxonomy: None,
     depth: Depth::Quick,
     about: "gets a prompt that does not exist, and one without a required argument",

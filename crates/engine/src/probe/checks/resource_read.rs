@@ -15,7 +15,7 @@ use crate::probe::{
 
 pub(super) static CHECK: Check = Check {
     id: "resource_read",
-    family: Family::NegativePath,
+    family: Family::Content,
     taxonomy: None,
     depth: Depth::Quick,
     about: "reads a resource that does not exist, and one whose URI is none",

@@ -23,7 +23,7 @@ use crate::probe::{
 
 pub(super) static CHECK: Check = Check {
     id: "template_redos",
-    family: Family::NegativePath,
+    family: Family::Content,
     taxonomy: None,
     depth: Depth::Quick,
     about: "reads URIs of repeated separators that match a resource template almost",
