@@ -145,6 +145,7 @@ fn lenient_servers_are_warned_about() {
 }
 
 /// How many cases our own mock is given: a few in every test run, many in `make fuzz`.
+#[expect(clippy::disallowed_methods, reason = "`make fuzz` says so in the environment")]
 fn many() -> String {
     std::env::var("MCP_LOADTEST_FUZZ_CASES").unwrap_or_else(|_| "2000".into())
 }

@@ -109,18 +109,12 @@ fn each_scenario_finds_its_own_settings_and_tells_of_the_others() {
 
 #[test]
 fn what_is_not_built_yet_is_refused_by_name_and_line() {
-    let message = |error: ConfigError| error.to_string();
-    let good = DESIGN;
-    for (from, to, expected) in [(
-        "\"terminal\"",
-        "\"html\"",
-        "bench.toml:41: `[output] formats[2]`: format `html` is not built yet; this version writes markdown, json, terminal, hlog, openmetrics",
-    )] {
-        assert_eq!(
-            message(Config::parse(&good.replace(from, to), "bench.toml").unwrap_err()),
-            expected
-        );
-    }
+    let html = DESIGN.replace("\"terminal\"", "\"html\"");
+    assert_eq!(
+        Config::parse(&html, "bench.toml").unwrap_err().to_string(),
+        "bench.toml:41: `[output] formats[2]`: format `html` is not built yet; \
+         this version writes markdown, json, terminal, hlog, openmetrics"
+    );
 }
 
 /// A text, what its error says, and a part of the hint.
