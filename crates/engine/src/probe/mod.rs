@@ -341,6 +341,9 @@ impl Probe {
         if let Some(tool) = tool {
             command.push_str(&format!(" --tool {}", mcp_loadtest_core::server::shell_word(tool)));
         }
+        if self.settings.depth == Depth::Deep {
+            command.push_str(" --deep");
+        }
         if self.settings.allow_destructive {
             command.push_str(" --allow-destructive");
         }
