@@ -12,7 +12,10 @@ use mcp_loadtest_wire::session::{Deadlines, How, OpenError, Prepared, Reply, Ses
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use super::bench::{Bench, KnownTool, Pulse};
+use super::{
+    asking::Pulse,
+    bench::{Bench, KnownTool},
+};
 
 /// A call that has ended.
 #[derive(Debug, Clone)]

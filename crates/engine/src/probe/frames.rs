@@ -11,7 +11,8 @@ use mcp_loadtest_wire::session::{Outgoing, RawHttp, Session, Target};
 use serde_json::{Value, json};
 
 use super::{
-    bench::{Bench, Pulse, Sent},
+    asking::{Pulse, Sent},
+    bench::Bench,
     checks::Check,
     seen::{Seen, is_ours},
 };

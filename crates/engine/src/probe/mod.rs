@@ -3,8 +3,10 @@
 //!
 //! | file          | what it holds                                                        |
 //! |---------------|----------------------------------------------------------------------|
+//! | `execute`     | the tools first, then the checks, for as long as there is time       |
 //! | `tools`       | the call that shows whether a tool works                             |
 //! | `bench`       | what checks work with: sessions, tools, results                      |
+//! | `asking`      | requests, what became of them, and whether the server lives on       |
 //! | `first_words` | what is said before a session has begun                              |
 //! | `frames`      | frames that are wrong in one place                                   |
 //! | `lists`       | what a server lists, and how to fetch it                             |
@@ -16,10 +18,12 @@
 //! | `checks`      | the checks, one file each                                            |
 //! | `report`      | what a probe gives                                                   |
 
+mod asking;
 mod at_once;
 mod bench;
 mod checks;
 mod echo_subject;
+mod execute;
 mod first_words;
 mod frames;
 mod growth;
@@ -30,43 +34,17 @@ mod seen;
 mod slow_subject;
 mod tools;
 
-use std::{collections::BTreeSet, rc::Rc, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use mcp_loadtest_core::{
-    analysis,
-    check::{self, CaseVerdict, Depth, Family},
-    report::{Finding, RunInfo, Severity},
-    scenario::Scenario,
-    seed::Seed,
-    server::Server,
-    thresholds::Thresholds,
-};
-use mcp_loadtest_wire::{
-    clock::Clock,
-    session::{Options, Session},
-};
+use mcp_loadtest_core::{check::Depth, seed::Seed, server::Server, thresholds::Thresholds};
 use serde_json::Value;
-use tokio::{sync::oneshot, time::Instant};
 
-use self::{
-    bench::{Bench, Settings},
-    checks::Running,
-};
+use self::bench::Settings;
 pub use self::{
     checks::{Check, PROBES},
     report::{ProbeReport, ToolProbe, ToolVerdict},
 };
-use crate::{
-    conductor::{choose_revision, on_local_runtime},
-    error::RunError,
-    recorder::Recorder,
-    stop::Stop,
-    target::{Logs, TeeStderr, strictness, target},
-    wall_clock::Identity,
-};
-
-/// How long a probe may take to end once it was told to.
-const AFTER_STOP: Duration = Duration::from_secs(2);
+use crate::stop::Stop;
 
 /// Told which check is being carried out.
 pub type Watcher = Arc<dyn Fn(&str) + Send + Sync>;
@@ -221,180 +199,4 @@ impl Probe {
         self.stop = stop;
         self
     }
-
-    /// Carries the probe out, in a thread of its own.
-    pub async fn execute(self) -> Result<ProbeReport, RunError> {
-        let (tell, told) = oneshot::channel();
-        std::thread::Builder::new()
-            .name("probe".into())
-            .spawn(move || {
-                let stop = self.stop.clone();
-                let result = on_local_runtime(async {
-                    tokio::select! {
-                        result = self.execute_here() => result,
-                        () = given_up(&stop) => Err(RunError::Interrupted),
-                    }
-                });
-                let result = result.and_then(|result| result);
-                let _ = tell.send(result);
-            })
-            .map_err(|error| RunError::Internal(error.to_string()))?;
-        told.await.map_err(|_| RunError::Internal("the probe's thread panicked".into()))?
-    }
-
-    async fn execute_here(self) -> Result<ProbeReport, RunError> {
-        let began = Instant::now();
-        let tee = if self.tee_stderr { TeeStderr::On } else { TeeStderr::Off };
-        let target = target(&self.server, tee, Logs::default())?;
-        let recorder = Rc::new(Recorder::writing(None, 0, Default::default()));
-        let options = Options {
-            startup_timeout: self.server.startup_timeout,
-            message_limit: usize::try_from(self.server.max_message.0).unwrap_or(usize::MAX),
-            shutdown_timeout: self.server.shutdown_timeout,
-            strictness: strictness(&self.server, self.strict_protocol),
-            shortest_deadline: self.settings.hang_timeout,
-            ..Options::new(recorder.clone(), Clock::start())
-        };
-        let held = target.hold(&options).await?;
-        let revision = choose_revision(&self.server, &target, &options).await?;
-        let (session, hello) = Session::open(&target, &options, revision).await?;
-        drop(held);
-        let known = self.call_tools(session, &hello, &target, &options).await?;
-        let tools: Vec<_> = known.iter().map(|known| known.control.clone()).collect();
-        let mut findings = self.findings_of_calls(&recorder, &tools);
-        let bench = Bench::new(
-            self.server.clone(),
-            target,
-            &options,
-            hello.clone(),
-            self.settings.clone(),
-            known,
-        );
-        self.carry_out(&bench, began).await;
-        bench.drop_shared().await;
-        let checks = bench.results();
-        let about = PROBES.iter().map(|check| check.about());
-        findings.extend(check::findings(&checks, about, |id, tool| self.reproduce(id, tool)));
-        told_once(&mut findings);
-        findings.sort_by_key(|finding| finding.severity);
-        let negative = checks.iter().filter(|result| result.family == Family::NegativePath);
-        Ok(ProbeReport {
-            schema: "mcp-loadtest/probe/v1".into(),
-            target: self.server.to_string(),
-            server_name: hello.name,
-            server_version: hello.version,
-            era: hello.era,
-            revision: hello.revision,
-            depth: self.settings.depth,
-            seed: self.settings.seed.0,
-            handshake_ms: hello.took.as_secs_f64() * 1e3,
-            took_ms: began.elapsed().as_secs_f64() * 1e3,
-            passed: findings.iter().all(|finding| finding.severity < Severity::Critical),
-            negative_path: check::gate(negative),
-            tools,
-            checks,
-            findings,
-        })
-    }
-
-    /// Carries out the checks that were chosen, for as long as there is time.
-    async fn carry_out(&self, bench: &Bench, began: Instant) {
-        let limit = self.time_limit.unwrap_or(match self.settings.depth {
-            Depth::Quick => Duration::from_secs(20),
-            Depth::Usual => Duration::from_secs(60),
-            Depth::Deep => Duration::from_secs(900),
-        });
-        let until = began + limit;
-        for check in PROBES.iter().filter(|check| self.is_chosen(check)) {
-            if self.stop.is_stopped() {
-                return;
-            }
-            if let Some(watcher) = &self.watcher {
-                watcher(check.id);
-            }
-            if Instant::now() >= until {
-                bench.skip(check, format!("the {} s of this probe are over", limit.as_secs()));
-                continue;
-            }
-            let running: Running<'_> = (check.run)(bench);
-            tokio::select! {
-                () = running => {}
-                () = self.stop.stopped() => return,
-                // What has begun may run over, but not for ever.
-                () = tokio::time::sleep_until(until + limit) => {
-                    let why = "the time of this probe is over";
-                    bench.tell(check.case("the rest", CaseVerdict::CouldNotTell).detail(why));
-                }
-            }
-        }
-    }
-
-    fn is_chosen(&self, check: &Check) -> bool {
-        match &self.only {
-            Some(only) => only.contains(check.id),
-            None => check.depth <= self.settings.depth,
-        }
-    }
-
-    fn reproduce(&self, check: &str, tool: Option<&str>) -> String {
-        let mut command = format!("mcp-loadtest probe {} --only {check}", self.server.as_flags());
-        if let Some(tool) = tool {
-            command.push_str(&format!(" --tool {}", mcp_loadtest_core::server::shell_word(tool)));
-        }
-        if self.settings.depth == Depth::Deep {
-            command.push_str(" --deep");
-        }
-        if self.settings.allow_destructive {
-            command.push_str(" --allow-destructive");
-        }
-        if self.settings.seed != Seed::default() {
-            command.push_str(&format!(" --seed {}", self.settings.seed.0));
-        }
-        command
-    }
-
-    /// The findings of a run, without those that made-up arguments or a slow tool alone can cause.
-    fn findings_of_calls(&self, recorder: &Recorder, tools: &[ToolProbe]) -> Vec<Finding> {
-        let identity = Identity::new();
-        let info = RunInfo {
-            run_id: identity.run_id,
-            started_at: identity.started_at,
-            duration: Duration::ZERO,
-            scenario: Scenario::sustained().into(),
-            thresholds: Thresholds::default(),
-            server_info: Default::default(),
-            trace: Default::default(),
-            trace_path: Default::default(),
-            run_dir: None,
-        };
-        let called = tools.iter().any(|tool| tool.verdict != ToolVerdict::Skipped);
-        let mut findings = analysis::judge(&recorder.finish(), &info);
-        findings.retain(|finding| match finding.id.as_str() {
-            "errors" | "no_success" | "slow_calls" => false,
-            "nothing_measured" => called,
-            _ => true,
-        });
-        findings
-    }
-}
-
-/// What a check says better than the session that called the tools: both would tell the same story.
-const TOLD_BY_CHECKS: &[(&str, &[&str])] = &[
-    ("shutdown", &["shutdown_needs_signal", "stray_process"]),
-    ("stdout_noise", &["frame_defect"]),
-];
-
-/// Leaves out what a check has told as well.
-fn told_once(findings: &mut Vec<Finding>) {
-    for (check, others) in TOLD_BY_CHECKS {
-        if findings.iter().any(|finding| finding.id == *check) {
-            findings.retain(|finding| !others.contains(&finding.id.as_str()));
-        }
-    }
-}
-
-/// A probe that was told to stop tells what it has, unless it hangs in a start.
-async fn given_up(stop: &Stop) {
-    stop.stopped().await;
-    tokio::time::sleep(AFTER_STOP).await;
 }

@@ -15,7 +15,8 @@ use mcp_loadtest_wire::session::{Deadlines, How, Session};
 use serde_json::Value;
 
 use super::{
-    bench::{Bench, KnownTool, Pulse, Settings},
+    asking::Pulse,
+    bench::{Bench, KnownTool, Settings},
     checks::{Check, oversized},
     seen::Seen,
 };

@@ -7,11 +7,7 @@ use mcp_loadtest_core::{
 use serde_json::{Value, json};
 
 use super::{Check, Running};
-use crate::probe::{
-    bench::{Bench, Pulse},
-    lists::List,
-    seen::Seen,
-};
+use crate::probe::{asking::Pulse, bench::Bench, lists::List, seen::Seen};
 
 pub(super) static CHECK: Check = Check {
     id: "bad_cursor",

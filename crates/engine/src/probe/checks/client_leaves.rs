@@ -7,7 +7,7 @@ use mcp_loadtest_wire::session::{OpenError, Target};
 use tokio::time::sleep;
 
 use super::{Check, Running};
-use crate::probe::bench::{Bench, Pulse};
+use crate::probe::{asking::Pulse, bench::Bench};
 
 pub(super) static CHECK: Check = Check {
     id: "client_leaves",

@@ -10,7 +10,7 @@ use mcp_loadtest_wire::session::{Outgoing, Session, Target};
 use tokio::time::Instant;
 
 use super::{Check, Running};
-use crate::probe::bench::{Bench, Pulse};
+use crate::probe::{asking::Pulse, bench::Bench};
 
 pub(super) static CHECK: Check = Check {
     id: "endless_line",

@@ -10,10 +10,7 @@ use mcp_loadtest_wire::session::{OpenError, Session, Target};
 use serde_json::{Value, json};
 
 use super::{Check, Running};
-use crate::probe::{
-    bench::{Bench, Pulse},
-    seen::Seen,
-};
+use crate::probe::{asking::Pulse, bench::Bench, seen::Seen};
 
 pub(super) static CHECK: Check = Check {
     id: "handshake",

@@ -10,7 +10,8 @@ use serde_json::json;
 
 use super::{Check, Running};
 use crate::probe::{
-    bench::{Bench, Pulse},
+    asking::Pulse,
+    bench::Bench,
     frames::{GoodRequest, Taking, judge},
     seen::Seen,
 };

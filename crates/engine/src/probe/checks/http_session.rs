@@ -9,7 +9,8 @@ use mcp_loadtest_wire::session::{Outgoing, RawHttp, Session, Target};
 
 use super::{Check, Running};
 use crate::probe::{
-    bench::{Bench, Pulse, Sent},
+    asking::{Pulse, Sent},
+    bench::Bench,
     frames::{GoodRequest, Taking, judge},
     seen::Seen,
 };

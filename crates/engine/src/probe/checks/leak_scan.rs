@@ -10,7 +10,7 @@ use mcp_loadtest_core::{
 use serde_json::{Value, json};
 
 use super::{Check, Running};
-use crate::probe::bench::{Bench, Overheard};
+use crate::probe::{asking::Overheard, bench::Bench};
 
 pub(super) static CHECK: Check = Check {
     id: "leak_scan",

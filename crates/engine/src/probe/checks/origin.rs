@@ -7,11 +7,7 @@ use mcp_loadtest_core::{
 use mcp_loadtest_wire::session::{Outgoing, Target};
 
 use super::{Check, Running};
-use crate::probe::{
-    bench::{Bench, Pulse},
-    frames::GoodRequest,
-    seen::Seen,
-};
+use crate::probe::{asking::Pulse, bench::Bench, frames::GoodRequest, seen::Seen};
 
 pub(super) static CHECK: Check = Check {
     id: "origin",

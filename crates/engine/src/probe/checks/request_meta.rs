@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 
 use super::{Check, Running};
 use crate::probe::{
-    bench::{Bench, Pulse, Sent},
+    asking::{Pulse, Sent},
+    bench::Bench,
     frames::{GoodRequest, Taking, judge},
     seen::Seen,
 };

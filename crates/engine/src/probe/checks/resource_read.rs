@@ -8,10 +8,7 @@ use mcp_loadtest_core::{
 use serde_json::json;
 
 use super::{Check, Running};
-use crate::probe::{
-    bench::{Bench, Pulse},
-    seen::Seen,
-};
+use crate::probe::{asking::Pulse, bench::Bench, seen::Seen};
 
 pub(super) static CHECK: Check = Check {
     id: "resource_read",

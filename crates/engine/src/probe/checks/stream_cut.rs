@@ -11,7 +11,7 @@ use serde_json::json;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::{Check, Running};
-use crate::probe::bench::{Bench, Pulse};
+use crate::probe::{asking::Pulse, bench::Bench};
 
 pub(super) static CHECK: Check = Check {
     id: "stream_cut",

@@ -15,11 +15,7 @@ use mcp_loadtest_wire::session::Session;
 use serde_json::json;
 
 use super::{Check, Running};
-use crate::probe::{
-    bench::{Bench, Pulse},
-    lists::TEMPLATES,
-    seen::Seen,
-};
+use crate::probe::{asking::Pulse, bench::Bench, lists::TEMPLATES, seen::Seen};
 
 pub(super) static CHECK: Check = Check {
     id: "template_redos",

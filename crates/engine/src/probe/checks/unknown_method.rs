@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use super::{Check, Running};
 use crate::probe::{
-    bench::{Bench, Pulse},
+    asking::Pulse,
+    bench::Bench,
     frames::{GoodRequest, Taking, judge as judge_frame, look_for_damage},
     seen::Seen,
 };

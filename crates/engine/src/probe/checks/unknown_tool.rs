@@ -8,7 +8,8 @@ use serde_json::json;
 
 use super::{Check, Running};
 use crate::probe::{
-    bench::{Bench, Pulse},
+    asking::Pulse,
+    bench::Bench,
     negative::{classed, refusal},
     seen::Seen,
 };
