@@ -22,9 +22,9 @@ pub(crate) const FUZZ_SLOW: &str = "fuzz_slow";
 /// Not all cases were sent.
 pub(crate) const FUZZ_UNFINISHED: &str = "fuzz_unfinished";
 
-/// Findings that would tell the same a second time, in words for calls that were meant to succeed.
-pub(super) const RETOLD: &[&str] =
-    &["server_crash", "disconnected", "deadlock", "errors", "no_success", "malformed_frames"];
+/// The analyses of a fuzzed run. Others speak of calls that were meant to succeed, or of time.
+pub(super) const APPLY: &[&str] =
+    &["fuzz_report", "aborted", "revision", "shutdown", "validity", "accounting"];
 
 /// What the fuzzer noted at its end; nothing for another scenario.
 pub(crate) fn stats(tally: &Tally) -> Option<FuzzStats> {

@@ -80,10 +80,10 @@ pub const INVALIDATING: &[&str] = &[
 
 /// Runs all analyses; the gravest findings come first.
 pub fn judge(tally: &Tally, info: &RunInfo) -> Vec<Finding> {
-    let mut findings: Vec<_> = ANALYSES.iter().flat_map(|(_, judge)| judge(tally, info)).collect();
-    if matches!(info.scenario.kind, ScenarioKind::Fuzzer(_)) {
-        findings.retain(|finding| !fuzz_report::RETOLD.contains(&finding.id.as_str()));
-    }
+    let is_fuzzed = matches!(info.scenario.kind, ScenarioKind::Fuzzer(_));
+    let applies = |name: &str| !is_fuzzed || fuzz_report::APPLY.contains(&name);
+    let analyses = ANALYSES.iter().filter(|(name, _)| applies(name));
+    let mut findings: Vec<_> = analyses.flat_map(|(_, judge)| judge(tally, info)).collect();
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     findings
 }

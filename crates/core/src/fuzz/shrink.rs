@@ -106,17 +106,29 @@ fn smaller(message: &Value, number: usize) -> Option<Value> {
 #[derive(Debug, Clone, Copy)]
 enum How {
     Remove,
-    Halve,
+    /// The first half of a text or a list is left.
+    Head,
+    /// The second half of a text or a list is left.
+    Tail,
 }
 
 impl How {
     fn apply(self, message: &mut Value, path: &str) {
         match self {
-            Self::Halve => match message.pointer_mut(path) {
+            Self::Head | Self::Tail => match message.pointer_mut(path) {
                 Some(Value::String(text)) => {
-                    *text = text.chars().take(text.chars().count() / 2).collect();
+                    let half = text.chars().count() / 2;
+                    *text = match self {
+                        Self::Head => text.chars().take(half).collect(),
+                        _ => text.chars().skip(half).collect(),
+                    };
                 }
-                Some(Value::Array(items)) => items.truncate(items.len() / 2),
+                Some(Value::Array(items)) => {
+                    let tail = items.split_off(items.len() / 2);
+                    if matches!(self, Self::Tail) {
+                        *items = tail;
+                    }
+                }
                 _ => {}
             },
             Self::Remove => {
@@ -153,12 +165,14 @@ fn collect(value: &Value, path: &str, places: &mut Vec<(String, How, usize)>) {
         places.push((path.to_owned(), How::Remove, weight));
     }
     match value {
-        Value::String(text) if text.len() > 1 => {
-            places.push((path.to_owned(), How::Halve, weight / 2));
+        Value::String(text) if text.chars().nth(1).is_some() => {
+            places.push((path.to_owned(), How::Head, weight / 2));
+            places.push((path.to_owned(), How::Tail, weight / 2));
         }
         Value::Array(items) => {
             if items.len() > 1 {
-                places.push((path.to_owned(), How::Halve, weight / 2));
+                places.push((path.to_owned(), How::Head, weight / 2));
+                places.push((path.to_owned(), How::Tail, weight / 2));
             }
             for (index, item) in items.iter().enumerate().take(20) {
                 collect(item, &format!("{path}/{index}"), places);

@@ -30,6 +30,8 @@ impl Answered {
 #[derive(Debug)]
 pub(super) struct Ear {
     pub(super) id: u64,
+    /// Whether the id that we sent may be any JSON: a server that gives it back is not to blame.
+    odd_ids: bool,
     pub(super) heard: Heard,
     pub(super) took: Duration,
     /// What the protocol does not allow.
@@ -40,9 +42,10 @@ pub(super) struct Ear {
 }
 
 impl Ear {
-    pub(super) fn new(id: u64) -> Self {
+    pub(super) fn new(id: u64, odd_ids: bool) -> Self {
         Self {
             id,
+            odd_ids,
             heard: Heard::Nothing,
             took: Duration::ZERO,
             breach: None,
@@ -58,7 +61,9 @@ impl Ear {
     /// Takes a frame.
     pub(super) fn take(&mut self, frame: &[u8], took: Duration, answered: &Answered) {
         let reading = jsonrpc::read(frame);
-        if let Some(defect) = reading.defects.iter().copied().find(is_breach) {
+        let is_ours = |defect: &Defect| self.odd_ids && *defect == Defect::InvalidId;
+        let mut defects = reading.defects.iter().filter(|defect| !is_ours(defect));
+        if let Some(defect) = defects.find(|defect| is_breach(defect)) {
             let shown = visible(&String::from_utf8_lossy(frame), SHOWN);
             self.breach.get_or_insert(format!("{}: {shown}", defect.slug()));
         }
@@ -126,7 +131,7 @@ mod tests {
     use super::*;
 
     fn heard(frames: &[&str]) -> Ear {
-        let mut ear = Ear::new(FIRST_ID + 5);
+        let mut ear = Ear::new(FIRST_ID + 5, false);
         let mut answered = Answered::default();
         answered.add(FIRST_ID + 4);
         for frame in frames {

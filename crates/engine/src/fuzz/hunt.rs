@@ -28,7 +28,7 @@ const MOST_TOLD: usize = 20;
 /// Accepted cases that are told one by one at most.
 const MOST_ACCEPTED: usize = 5;
 /// When a server dies and the case does not show it alone, so many cases before it are tried.
-const SUSPECTS: usize = 4;
+const SUSPECTS: usize = 12;
 /// How often, and for how long, a case is made smaller. A hang costs all our patience each time.
 const TRIES: u32 = 60;
 const HANG_TRIES: u32 = 2;
@@ -36,13 +36,17 @@ const SHRINKING: Duration = Duration::from_secs(15);
 /// The longest frame that the trace shows; of others it has the length and a checksum.
 const SHOWN: usize = 1024;
 
+/// What is said of a case whose second answer comes later.
+const TWICE: &str = "answered twice";
+
 /// A run of the fuzzer.
 pub(crate) struct Hunt {
     context: Rc<Context>,
     lab: Lab,
     deck: Deck,
     pub(crate) stats: FuzzStats,
-    recent: VecDeque<Case>,
+    /// The cases before and what became of them, the latest first.
+    recent: VecDeque<(Case, Class)>,
     alike: BTreeMap<(Class, Payload, Option<String>), u32>,
     until: Instant,
 }
@@ -81,6 +85,9 @@ impl Hunt {
                 break;
             }
         }
+        if let Some(id) = self.lab.last_words().await {
+            self.blame(id, Class::ProtocolViolation, TWICE).await;
+        }
         self.stats.discarded = self.deck.discarded();
         self.lab.close().await;
     }
@@ -111,7 +118,7 @@ impl Hunt {
             }
         };
         if let Some(id) = trial.stray {
-            self.blame(id, Class::ProtocolViolation, "answered twice").await;
+            self.blame(id, Class::ProtocolViolation, TWICE).await;
         }
         let took = trial.took;
         let trial = if trial.class.is_failure() { self.confirm(&case, trial).await } else { trial };
@@ -123,7 +130,7 @@ impl Hunt {
             self.stats.accepted.push(told);
         }
         self.end(call, &case, outcome(&trial), took);
-        self.recent.push_front(case);
+        self.recent.push_front((case, trial.class));
         self.recent.truncate(64);
         Ok(())
     }
@@ -162,14 +169,15 @@ impl Hunt {
     /// A case on a fresh server.
     async fn again(&mut self, case: &Case) -> Result<Trial, OpenError> {
         self.lab.close().await;
-        let trial = self.lab.attempt(case).await;
+        let trial = self.lab.attempt_alone(case).await;
         self.lab.close().await;
         trial
     }
 
     /// Which of the cases before ends the server, though it was answered.
     async fn culprit(&mut self) -> Option<Case> {
-        let suspects: Vec<Case> = self.recent.iter().take(SUSPECTS).cloned().collect();
+        let suspects: Vec<Case> =
+            self.recent.iter().take(SUSPECTS).map(|(case, _)| case.clone()).collect();
         for suspect in suspects {
             self.lab.close().await;
             let first = self.lab.attempt(&suspect).await.ok()?;
@@ -189,15 +197,21 @@ impl Hunt {
 
     /// An earlier case turns out to be at fault.
     async fn blame(&mut self, id: u64, class: Class, seen: &str) {
-        let Some(case) = self.recent.iter().find(|case| case.request_id == id).cloned() else {
-            return;
-        };
-        if self.stats.failures.iter().any(|failed| failed.id == case.id) {
-            return;
-        }
-        self.stats.recount(case.payload, Class::Clean, class);
+        let known = self.recent.iter_mut().find(|(case, _)| case.request_id == id);
+        let Some((case, was)) = known.filter(|(_, was)| !was.is_failure()) else { return };
+        let case = case.clone();
+        self.stats.recount(case.payload, *was, class);
+        *was = class;
         let trial = Trial { class, took: Duration::ZERO, seen: seen.to_owned(), stray: None };
-        self.fail(&case, &trial, true, false).await;
+        let alike = self.alike.entry((class, case.payload, case.tool.clone())).or_default();
+        *alike += 1;
+        let (is_first, is_known) = (*alike == 1, *alike > CONFIRMED);
+        if !is_known {
+            // A crash was tried again already: that is how its case was found.
+            let repeats = class == Class::Crash
+                || self.again(&case).await.is_ok_and(|again| again.class == class);
+            self.fail(&case, &trial, repeats, is_first && class != Class::Crash).await;
+        }
     }
 
     /// Makes a failing case smaller, saves it and tells it.

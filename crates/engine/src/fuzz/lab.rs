@@ -3,7 +3,7 @@
 use std::{rc::Rc, time::Duration};
 
 use mcp_loadtest_core::{
-    fuzz::{After, Answer, Case, Class, Observation, classify},
+    fuzz::{After, Answer, Case, Class, Observation, Payload, classify},
     mcp::{Revision, Tool, lifecycle, lifecycle::Control, method},
     outcome::ErrorCategory,
 };
@@ -113,7 +113,7 @@ impl Lab {
         let Some(line) = &self.line else {
             return Err(OpenError::Unreachable("there is no session".into()));
         };
-        let mut ear = Ear::new(case.request_id);
+        let mut ear = Ear::new(case.request_id, case.payload == Payload::RawBytes);
         let began = Instant::now();
         let (after, said) = if line.session.has_one_stream() {
             self.over_stream(line, case, &mut ear, began).await
@@ -132,6 +132,28 @@ impl Lab {
             self.answered.add(case.request_id);
         }
         Ok(self.trial(case, &ear, after, said, began.elapsed()))
+    }
+
+    /// The same for a server that has nothing else to do: what comes after the answer counts too.
+    pub(crate) async fn attempt_alone(&mut self, case: &Case) -> Result<Trial, OpenError> {
+        let trial = self.attempt(case).await?;
+        if !trial.class.is_failure() && self.last_words().await == Some(case.request_id) {
+            let seen = "answered twice".into();
+            return Ok(Trial { class: Class::ProtocolViolation, seen, ..trial });
+        }
+        Ok(trial)
+    }
+
+    /// The last case that was answered a second time, if a control request brings that to light.
+    pub(crate) async fn last_words(&mut self) -> Option<u64> {
+        let line = self.line.as_ref().filter(|line| !line.session.is_broken())?;
+        if !line.session.has_one_stream() {
+            return None;
+        }
+        self.pulse(line).await;
+        let mut ear = Ear::new(0, true);
+        self.drain(line, &mut ear, Instant::now());
+        ear.stray
     }
 
     fn trial(&self, case: &Case, ear: &Ear, after: After, said: String, waited: Duration) -> Trial {

@@ -99,7 +99,7 @@ impl Replay {
         }
         let patience = (self.hang, self.grace);
         let mut lab = Lab::new(target, &options, revision, patience, tools, Pids::default());
-        let trial = lab.attempt(&case).await;
+        let trial = lab.attempt_alone(&case).await;
         lab.close().await;
         let trial = trial?;
         Ok(Replayed {
