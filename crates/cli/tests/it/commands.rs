@@ -223,6 +223,8 @@ fn another_revision_warns_and_fails_only_when_strict() {
         "MOCK_REVISION=2024-11-05",
         "--protocol",
         "2025-11-25",
+        "--only",
+        "unknown_tool",
         "--json",
     ];
     let ran = run(&old);
