@@ -11,7 +11,6 @@ mod bad_id;
 mod bad_method;
 mod batch;
 mod broken_json;
-mod cancel_crowd;
 mod cancel_in_flight;
 mod cancel_unknown;
 mod client_leaves;
@@ -125,7 +124,6 @@ pub static PROBES: &[&Check] = &[
     &lazy_init_cliff::CHECK,
     &reused_id::CHECK,
     &rapid_cancel::CHECK,
-    &cancel_crowd::CHECK,
     &cancel_in_flight::CHECK,
     &reply_after_cancel::CHECK,
     &head_of_line::CHECK,

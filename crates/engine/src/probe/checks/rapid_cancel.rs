@@ -1,27 +1,36 @@
-//! Calls that are made and cancelled one after the other, each at some moment.
+//! Many calls, each cancelled at some moment, beside others that are not.
 
 use std::time::Duration;
 
 use mcp_loadtest_core::check::{CaseVerdict, Depth, Family};
-use tokio::time::timeout;
+use mcp_loadtest_wire::session::Session;
+use tokio::{task::JoinSet, time::timeout};
 
 use super::{Check, Running};
-use crate::probe::bench::Bench;
+use crate::probe::{
+    at_once::{Landed, answers_heard, at_once, prepared},
+    bench::Bench,
+};
 
 pub(super) static CHECK: Check = Check {
     id: "rapid_cancel",
     family: Family::Cancellation,
     taxonomy: None,
-    depth: Depth::Usual,
-    about: "makes calls and cancels each at a chance moment",
-    meaning: "a user who changes his mind at the wrong moment ends the server for everybody",
+    // Every server on the 1.x line of the Python SDK dies of it. True, but nobody who has a minute
+    // could do anything about it.
+    depth: Depth::Deep,
+    about: "cancels many calls in flight together at chance moments while others go on",
+    meaning: "users who change their minds end the server, or cost others their answers",
     run,
 };
 
-const CANCELLED: usize = 40;
-/// When a call is cancelled at the latest.
-const LATEST: Duration = Duration::from_millis(10);
-const STREAM: u64 = 0x0072_6170_6964_0000;
+const CANCELLED: usize = 50;
+const WITNESSES: usize = 10;
+/// How long a cancelled call would take: a server that serves one at a time must get through.
+const LENGTH: Duration = Duration::from_millis(40);
+/// When it is cancelled at the latest.
+const LATEST: Duration = Duration::from_millis(20);
+const STREAM: u64 = 0x0063_616e_6365_6c00;
 
 fn run(bench: &Bench) -> Running<'_> {
     Box::pin(async move {
@@ -29,19 +38,53 @@ fn run(bench: &Bench) -> Running<'_> {
             Ok(session) => session,
             Err(error) => return bench.no_session(&CHECK, &error),
         };
-        let request = bench.fast_request(&session);
-        let mut dice = bench.settings.seed.dice(STREAM);
-        for _ in 0..CANCELLED {
-            let moment = LATEST.mul_f64(dice.unit());
-            let _ = timeout(moment, session.call(&request, bench.patient())).await;
-        }
-        let case = format!("{CANCELLED} calls made and cancelled");
-        bench.tell(match bench.death(&session).await {
+        let case = format!("{CANCELLED} calls cancelled beside {WITNESSES} others");
+        let tap = session.tap();
+        let mut cancelled = begin_cancelled(bench, &session).await;
+        let witness = bench.fast_request(&session);
+        let calls = vec![(session.clone(), witness); WITNESSES];
+        let landed = at_once(calls, bench.patient()).await;
+        while cancelled.join_next().await.is_some() {}
+        let death = bench.death(&session).await;
+        let result = match death {
             Some((verdict, why)) => {
                 bench.drop_shared().await;
-                CHECK.case(case, verdict).detail(why)
+                CHECK.case(&case, verdict).detail(why)
             }
-            None => CHECK.case(case, CaseVerdict::Held),
-        });
+            None => match wrong(&landed, &answers_heard(&tap, &landed)) {
+                Some(what) => CHECK.case(&case, CaseVerdict::Broken).detail(what),
+                None => CHECK.case(&case, CaseVerdict::Held),
+            },
+        };
+        bench.tell(result);
     })
+}
+
+/// Calls that are withdrawn one by one, each at a moment of its own.
+async fn begin_cancelled(bench: &Bench, session: &Session) -> JoinSet<()> {
+    let subjects = bench.slow_subjects().await;
+    let short =
+        subjects.iter().find_map(|slow| Some(prepared(session, &slow.tool, &slow.taking(LENGTH)?)));
+    let request = short.unwrap_or_else(|| bench.fast_request(session));
+    let mut dice = bench.settings.seed.dice(STREAM);
+    let mut calls = JoinSet::new();
+    for _ in 0..CANCELLED {
+        let moment = LATEST.mul_f64(dice.unit());
+        let (session, request, how) = (session.clone(), request.clone(), bench.patient());
+        calls.spawn_local(async move {
+            let _ = timeout(moment, session.call(&request, how)).await;
+        });
+    }
+    calls
+}
+
+/// What is wrong with the calls that were not cancelled.
+fn wrong(landed: &[Landed], heard: &[usize]) -> Option<String> {
+    let silent = landed.iter().filter(|landed| landed.is_silent()).count();
+    let twice = heard.iter().filter(|count| **count > 1).count();
+    match (silent, twice) {
+        (0, 0) => None,
+        (0, twice) => Some(format!("{twice} of {WITNESSES} others were answered more than once")),
+        (silent, _) => Some(format!("{silent} of {WITNESSES} others were never answered")),
+    }
 }
