@@ -1,12 +1,13 @@
 //! What came back of a case, frame by frame.
 
-use std::{collections::VecDeque, time::Duration};
+use std::{borrow::Cow, collections::VecDeque, time::Duration};
 
 use mcp_loadtest_core::{
     display::visible,
     fuzz::{FIRST_ID, Heard},
     jsonrpc::{self, Body, Defect, Id, Message, ResultKind},
 };
+use serde_json::Value;
 
 /// So many answered cases are remembered, so that a second answer is noticed.
 const REMEMBERED: usize = 64;
@@ -60,10 +61,14 @@ impl Ear {
 
     /// Takes a frame.
     pub(super) fn take(&mut self, frame: &[u8], took: Duration, answered: &Answered) {
-        let reading = jsonrpc::read(frame);
-        let is_ours = |defect: &Defect| self.odd_ids && *defect == Defect::InvalidId;
+        let whole = without_halves(frame);
+        let reading = jsonrpc::read(&whole);
+        let is_ours = |defect: &Defect| {
+            self.odd_ids && matches!(defect, Defect::InvalidId | Defect::IdTypeChanged)
+        };
         let mut defects = reading.defects.iter().filter(|defect| !is_ours(defect));
-        if let Some(defect) = defects.find(|defect| is_breach(defect)) {
+        let breach = defects.find(|defect| is_breach(defect)).filter(|_| !is_to_nobody(&whole));
+        if let Some(defect) = breach {
             let shown = visible(&String::from_utf8_lossy(frame), SHOWN);
             self.breach.get_or_insert(format!("{}: {shown}", defect.slug()));
         }
@@ -71,10 +76,6 @@ impl Ear {
         match id {
             Id::Number(id) if id == self.id => self.answer(&body, took),
             Id::Number(id) if id >= FIRST_ID && answered.0.contains(&id) => self.stray = Some(id),
-            Id::Other(other) if other == format!("\"{}\"", self.id).as_bytes() => {
-                self.breach.get_or_insert("the id came back as text".into());
-                self.answer(&body, took);
-            }
             // To nobody in particular, or to something that only looks like a request.
             _ => {}
         }
@@ -112,18 +113,46 @@ impl Ear {
 
 /// Whether the server is to blame: our own limits, and what we can read all the same, are not.
 fn is_breach(defect: &Defect) -> bool {
-    defect.is_fatal() && !matches!(defect, Defect::TooDeep | Defect::TooLarge)
+    match defect {
+        Defect::TooDeep | Defect::TooLarge => false,
+        Defect::IdTypeChanged => true,
+        defect => defect.is_fatal(),
+    }
+}
+
+/// The frame with whole characters: half of a surrogate pair that we sent may come back, and the
+/// grammar of JSON allows it, though we cannot read it.
+fn without_halves(frame: &[u8]) -> Cow<'_, [u8]> {
+    if !frame.windows(3).any(|piece| piece.eq_ignore_ascii_case(b"\\ud")) {
+        return Cow::Borrowed(frame);
+    }
+    let mut whole = frame.to_vec();
+    let mut at = 0;
+    while at + 6 <= whole.len() {
+        let escape = &mut whole[at..at + 6];
+        match escape {
+            [b'\\', b'u' | b'U', b'd' | b'D', b'8' | b'9' | b'a'..=b'f' | b'A'..=b'F', ..] => {
+                escape.copy_from_slice(b"\\ufffd");
+                at += 6;
+            }
+            [b'\\', ..] => at += 2,
+            _ => at += 1,
+        }
+    }
+    Cow::Owned(whole)
+}
+
+/// An error without an id: what some SDKs say to what they cannot read, where others say nothing.
+fn is_to_nobody(frame: &[u8]) -> bool {
+    let message: Value = serde_json::from_slice(frame).unwrap_or_default();
+    message.get("id").is_none() && message["error"]["code"].is_i64()
 }
 
 /// Whether a frame is the answer to this id.
 pub(super) fn answers(frame: &[u8], id: u64) -> bool {
-    match jsonrpc::read(frame).message {
-        Some(Message::Response { id: Id::Number(number), .. }) => number == id,
-        Some(Message::Response { id: Id::Other(other), .. }) => {
-            other == format!("\"{id}\"").as_bytes()
-        }
-        _ => false,
-    }
+    let whole = without_halves(frame);
+    let message = jsonrpc::read(&whole).message;
+    matches!(message, Some(Message::Response { id: Id::Number(number), .. }) if number == id)
 }
 
 #[cfg(test)]
@@ -158,5 +187,11 @@ mod tests {
         assert!(heard(&["Traceback (most recent call last)"]).breach.is_some());
         let deep = format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}", "[".repeat(5_000));
         assert_eq!(heard(&[&deep]).breach, None);
+        let half = r#"{"jsonrpc":"2.0","id":1125899906842629,"result":{"a":"\\ud8\ud800\uDC00"}}"#;
+        let ear = heard(&[half]);
+        assert_eq!((ear.heard, ear.breach), (Heard::Result, None));
+        let no_id = r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"x"}}"#;
+        assert_eq!(heard(&[no_id]).breach, None);
+        assert!(heard(&[r#"{"jsonrpc":"2.0","result":{}}"#]).breach.is_some());
     }
 }

@@ -29,6 +29,8 @@ const MOST_TOLD: usize = 20;
 const MOST_ACCEPTED: usize = 5;
 /// When a server dies and the case does not show it alone, so many cases before it are tried.
 const SUSPECTS: usize = 12;
+/// A tool that was slow so often is left alone: it would take the time of all others.
+const SLOW_ENOUGH: u32 = 3;
 /// How often, and for how long, a case is made smaller. A hang costs all our patience each time.
 const TRIES: u32 = 60;
 const HANG_TRIES: u32 = 2;
@@ -48,6 +50,8 @@ pub(crate) struct Hunt {
     /// The cases before and what became of them, the latest first.
     recent: VecDeque<(Case, Class)>,
     alike: BTreeMap<(Class, Payload, Option<String>), u32>,
+    /// How often each tool was slow.
+    slow: BTreeMap<String, u32>,
     until: Instant,
 }
 
@@ -60,6 +64,7 @@ impl Hunt {
             stats: FuzzStats::default(),
             recent: VecDeque::new(),
             alike: BTreeMap::new(),
+            slow: BTreeMap::new(),
             until: Instant::now() + length,
         }
     }
@@ -80,6 +85,9 @@ impl Hunt {
                 self.stats.ended_early = Some("no tool may be called without being named".into());
                 break;
             };
+            if self.is_resting(&case) {
+                continue;
+            }
             if let Err(why) = self.one(case).await {
                 self.stats.ended_early = Some(why);
                 break;
@@ -90,6 +98,16 @@ impl Hunt {
         }
         self.stats.discarded = self.deck.discarded();
         self.lab.close().await;
+    }
+
+    fn is_resting(&mut self, case: &Case) -> bool {
+        let Some(tool) = &case.tool else { return false };
+        let rests = self.slow.get(tool).is_some_and(|slow| *slow >= SLOW_ENOUGH);
+        if rests {
+            let told = format!("`{}` was slow and then left alone", visible(tool, 60));
+            self.stats.ended_early.get_or_insert(told);
+        }
+        rests
     }
 
     /// One case, from its request to its class.
@@ -123,6 +141,9 @@ impl Hunt {
         let took = trial.took;
         let trial = if trial.class.is_failure() { self.confirm(&case, trial).await } else { trial };
         self.stats.count(case.payload, trial.class);
+        if let Some(tool) = case.tool.as_ref().filter(|_| trial.class == Class::Slow) {
+            *self.slow.entry(tool.clone()).or_default() += 1;
+        }
         if trial.class == Class::Accepted && self.stats.accepted.len() < MOST_ACCEPTED {
             let file =
                 self.save(&CaseFile::new(&case, self.seed(), trial.class, trial.seen.clone()));

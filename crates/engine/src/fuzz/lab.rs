@@ -19,6 +19,8 @@ use crate::context::Pids;
 
 /// After so much silence it is asked whether the server still answers anything.
 const FIRST_DOUBT: Duration = Duration::from_secs(1);
+/// How long an answer may come after that of the control request that was sent behind it.
+const SETTLING: Duration = Duration::from_millis(50);
 /// A server that hangs is not asked to end for long.
 const SHUTDOWN: Duration = Duration::from_secs(1);
 
@@ -200,6 +202,9 @@ impl Lab {
             self.drain(line, ear, began);
             if is_due && after.0 == After::Answers && !ear.has_answer() {
                 self.hear(line, ear, began, until).await;
+            } else if case.payload == Payload::Arguments && !ear.has_answer() {
+                // Tools take their time, and a control request may overtake them.
+                self.hear(line, ear, began, Instant::now() + SETTLING).await;
             }
         }
         self.drain(line, ear, began);
