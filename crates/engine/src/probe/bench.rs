@@ -29,6 +29,9 @@ use super::{
 /// Ids of frames that are written by hand: no session counts that far.
 const FIRST_RAW_ID: u64 = 1 << 50;
 
+/// A tool that takes longer is only called by the dozen where somebody asks for it.
+const LONG: Duration = Duration::from_secs(2);
+
 /// What was chosen for the whole probe.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
@@ -117,13 +120,29 @@ impl Bench {
     }
 
     /// The tools that may be called and whose control call went well, so that a refusal means
-    /// something.
+    /// something. One that takes long would leave no time for the others.
     pub(crate) fn subjects(&self) -> impl Iterator<Item = (&Tool, &Value)> {
+        self.known_subjects().map(|(known, good)| (&known.tool, good))
+    }
+
+    /// The same with what is known of each.
+    pub(crate) fn known_subjects(&self) -> impl Iterator<Item = (&KnownTool, &Value)> {
+        self.every_subject().filter(|(known, _)| self.has_time_for(known))
+    }
+
+    /// The same, however long they take.
+    pub(crate) fn every_subject(&self) -> impl Iterator<Item = (&KnownTool, &Value)> {
         let asked_for = self.settings.tool.as_deref();
         self.tools
             .iter()
             .filter(move |known| asked_for.is_none_or(|name| name == known.tool.name))
-            .filter_map(|known| Some((&known.tool, known.good_arguments()?)))
+            .filter_map(|known| Some((known, known.good_arguments()?)))
+    }
+
+    /// Whether calls of this tool may be made by the dozen.
+    pub(crate) fn has_time_for(&self, known: &KnownTool) -> bool {
+        let asked_for = self.settings.depth == Depth::Deep || self.settings.tool.is_some();
+        asked_for || known.control.took_ms.is_none_or(|ms| ms <= LONG.as_secs_f64() * 1e3)
     }
 
     /// How long the control call of a tool took.

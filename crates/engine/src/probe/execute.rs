@@ -1,6 +1,6 @@
 //! Carrying a probe out: the tools first, then the checks, for as long as there is time.
 
-use std::{rc::Rc, time::Duration};
+use std::{collections::BTreeMap, rc::Rc, time::Duration};
 
 use mcp_loadtest_core::{
     analysis,
@@ -80,7 +80,7 @@ impl Probe {
             self.settings.clone(),
             known,
         );
-        self.carry_out(&bench, began).await;
+        let check_ms = self.carry_out(&bench, began).await;
         bench.drop_shared().await;
         let checks = bench.results();
         let about = PROBES.iter().map(|check| check.about());
@@ -97,8 +97,9 @@ impl Probe {
             revision: hello.revision,
             depth: self.settings.depth,
             seed: self.settings.seed.0,
-            handshake_ms: hello.took.as_secs_f64() * 1e3,
-            took_ms: began.elapsed().as_secs_f64() * 1e3,
+            handshake_ms: milliseconds(hello.took),
+            took_ms: milliseconds(began.elapsed()),
+            check_ms,
             passed: findings.iter().all(|finding| finding.severity < Severity::Critical),
             negative_path: check::gate(negative),
             tools,
@@ -108,16 +109,19 @@ impl Probe {
     }
 
     /// Carries out the checks that were chosen, for as long as there is time.
-    async fn carry_out(&self, bench: &Bench, began: Instant) {
+    async fn carry_out(&self, bench: &Bench, began: Instant) -> BTreeMap<String, f64> {
+        let mut times = BTreeMap::new();
         let limit = self.time_limit.unwrap_or(match self.settings.depth {
             Depth::Quick => Duration::from_secs(20),
             Depth::Usual => Duration::from_secs(60),
             Depth::Deep => Duration::from_secs(900),
         });
         let until = began + limit;
+        // One that was asked for by name may take it all.
+        let share = if self.only.is_some() { limit } else { limit / 4 };
         for check in PROBES.iter().filter(|check| self.is_chosen(check)) {
             if self.stop.is_stopped() {
-                return;
+                break;
             }
             if let Some(watcher) = &self.watcher {
                 watcher(check.id);
@@ -126,17 +130,22 @@ impl Probe {
                 bench.skip(check, format!("the {} s of this probe are over", limit.as_secs()));
                 continue;
             }
+            let begun = Instant::now();
             let running: Running<'_> = (check.run)(bench);
             tokio::select! {
                 () = running => {}
-                () = self.stop.stopped() => return,
-                // What has begun may run over, but not for ever.
-                () = tokio::time::sleep_until(until + limit) => {
-                    let why = "the time of this probe is over";
+                () = self.stop.stopped() => break,
+                // What has begun may run over, but not at the cost of all others.
+                () = tokio::time::sleep(share) => {
+                    let why = format!("it takes more than {} s: name it with --only", share.as_secs());
                     bench.tell(check.case("the rest", CaseVerdict::CouldNotTell).detail(why));
+                    // Whatever it was in the middle of.
+                    bench.drop_shared().await;
                 }
             }
+            times.insert(check.id.to_owned(), milliseconds(begun.elapsed()));
         }
+        times
     }
 
     fn is_chosen(&self, check: &Check) -> bool {
@@ -201,6 +210,10 @@ fn told_once(findings: &mut Vec<Finding>) {
             findings.retain(|finding| !others.contains(&finding.id.as_str()));
         }
     }
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e6).round() / 1e3
 }
 
 /// A probe that was told to stop tells what it has, unless it hangs in a start.

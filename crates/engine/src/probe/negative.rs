@@ -42,8 +42,7 @@ pub(crate) async fn try_tools(bench: &Bench, check: &Check, make: Make, nothing:
         return bench.skip(check, "no tool answered its control call");
     }
     let mut tried = false;
-    for known in &bench.tools {
-        let Some(good) = known.good_arguments() else { continue };
+    for (known, good) in bench.known_subjects() {
         tried |= try_tool(bench, check, known, good, make).await;
     }
     if !tried {

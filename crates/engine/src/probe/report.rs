@@ -1,5 +1,7 @@
 //! What a probe gives.
 
+use std::collections::BTreeMap;
+
 use mcp_loadtest_core::{
     check::{CaseResult, Depth, Gate},
     mcp::{Era, Revision},
@@ -72,6 +74,8 @@ pub struct ProbeReport {
     pub handshake_ms: f64,
     /// How long the whole probe took.
     pub took_ms: f64,
+    /// How long each check took.
+    pub check_ms: BTreeMap<String, f64>,
     /// Every tool that the server lists.
     pub tools: Vec<ToolProbe>,
     /// Everything that was tried besides.

@@ -38,6 +38,9 @@ fn judge(bench: &Bench, known: &KnownTool) -> CaseResult {
     let sure = bench.settings.arguments.is_some();
     let why = |what: &str| format!("the control call {what}: {}", known.control.reason);
     match known.control.verdict {
+        ToolVerdict::Ok | ToolVerdict::Slow if !bench.has_time_for(known) => {
+            told(CaseVerdict::Held).detail("it takes long: --deep tries it with bad arguments")
+        }
         ToolVerdict::Ok | ToolVerdict::Slow => told(CaseVerdict::Held),
         // Made-up arguments may well be refused; those that somebody vouches for may not.
         ToolVerdict::ToolError | ToolVerdict::Refused if sure => {

@@ -12,6 +12,7 @@ use mcp_loadtest_core::{
 };
 use mcp_loadtest_wire::session::{Owner, Session, Target};
 use serde_json::Value;
+use tokio::time::timeout;
 
 use super::{Check, Running};
 use crate::probe::{
@@ -59,10 +60,11 @@ async fn look(bench: &Bench, known: &KnownTool, good: &Value) {
         Ok(session) => session,
         Err(error) => return bench.no_session(&CHECK, &error),
     };
-    let (steady, unlucky) = later(bench, &session, &known.tool, good).await;
-    if !is_cliff(first, steady, unlucky) {
+    let later = later(bench, &session, &known.tool, good, first / 4).await;
+    let Some((steady, unlucky)) = later.filter(|(steady, worst)| is_cliff(first, *steady, *worst))
+    else {
         return bench.tell(held());
-    }
+    };
     let result = match again(bench, &known.tool, good).await {
         Some(first) if is_cliff(first, steady, unlucky) => {
             let times = first.as_secs_f64() / steady.as_secs_f64().max(1e-6);
@@ -82,22 +84,25 @@ async fn look(bench: &Bench, known: &KnownTool, good: &Value) {
     bench.tell(result.tool(&known.tool.name));
 }
 
-/// The median and the longest of later calls.
+/// The median and the longest of later calls; nothing where one takes longer than `most`: then the
+/// tool is slow by nature.
 async fn later(
     bench: &Bench,
     session: &Session,
     tool: &Tool,
     good: &Value,
-) -> (Duration, Duration) {
+    most: Duration,
+) -> Option<(Duration, Duration)> {
     let request = prepared(session, tool, good);
     // The session may be of another process: its own first call does not count.
     session.call(&request, bench.patient()).await;
     let mut times = Vec::new();
     for _ in 0..LATER {
-        times.push(session.call(&request, bench.patient()).await.took());
+        let call = session.call(&request, bench.patient());
+        times.push(timeout(most, call).await.ok()?.took());
     }
     let longest = times.iter().max().copied().unwrap_or_default();
-    (median(times), longest)
+    Some((median(times), longest))
 }
 
 /// The first call once more, where a fresh process is to be had.

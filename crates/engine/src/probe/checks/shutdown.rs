@@ -31,7 +31,7 @@ const REFERENCE: &str = "MCP lifecycle, shutdown over stdio: the client closes t
                          server and waits for it to exit";
 
 /// A server that did not end in time gets so many times that time before it is blamed.
-const SECOND_CHANCE: u32 = 4;
+const SECOND_CHANCE: u32 = 2;
 /// How long a server may take to ask something of a client that has just come.
 const ASKING: Duration = Duration::from_millis(1200);
 /// How long a call is given to begin.
