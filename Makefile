@@ -43,7 +43,9 @@ bench:
 FUZZ_SECONDS ?= 60
 fuzz:
 	for target in frames sse config; do \
-	  RUSTC_BOOTSTRAP=1 $(CARGO) fuzz run --sanitizer none $$target -- \
+	  mkdir -p target/fuzz/$$target; \
+	  RUSTC_BOOTSTRAP=1 $(CARGO) fuzz run --sanitizer none $$target \
+	    target/fuzz/$$target fuzz/corpus/$$target -- \
 	    -max_total_time=$(FUZZ_SECONDS) -max_len=8192 || exit 1; done
 	MCP_LOADTEST_FUZZ_CASES=50000 $(CARGO) test --release -p mcp-loadtest-cli --test it fuzzer -- --nocapture
 

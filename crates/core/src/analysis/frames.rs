@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// A reply to a call was not valid JSON-RPC.
-const MALFORMED_REPLY: &str = "malformed_reply";
+pub(super) const MALFORMED_REPLY: &str = "malformed_reply";
 /// Something on the stream was not a message, but calls were answered all the same.
 const FRAME_DEFECT: &str = "frame_defect";
 /// A frame was longer than we take.

@@ -78,12 +78,14 @@ pub const INVALIDATING: &[&str] = &[
     capacity::CAPACITY_UNCERTAIN,
 ];
 
-/// Runs all analyses; the gravest findings come first.
+/// Runs all analyses that apply; the gravest findings come first.
 pub fn judge(tally: &Tally, info: &RunInfo) -> Vec<Finding> {
     let is_fuzzed = matches!(info.scenario.kind, ScenarioKind::Fuzzer(_));
     let applies = |name: &str| !is_fuzzed || fuzz_report::APPLY.contains(&name);
     let analyses = ANALYSES.iter().filter(|(name, _)| applies(name));
     let mut findings: Vec<_> = analyses.flat_map(|(_, judge)| judge(tally, info)).collect();
+    // The fuzzer tells its own, with the case.
+    findings.retain(|finding| !is_fuzzed || finding.id != frames::MALFORMED_REPLY);
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     findings
 }

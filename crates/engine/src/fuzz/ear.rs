@@ -41,6 +41,8 @@ pub(super) struct Ear {
     /// An earlier case that was answered a second time.
     pub(super) stray: Option<u64>,
     pub(super) words: String,
+    /// A line that is no message at all, such as one of a log.
+    pub(super) noise: Option<String>,
 }
 
 impl Ear {
@@ -53,6 +55,7 @@ impl Ear {
             breach: None,
             stray: None,
             words: String::new(),
+            noise: None,
         }
     }
 
@@ -71,7 +74,9 @@ impl Ear {
         let breach = defects.find(|defect| is_breach(defect)).filter(|_| !is_to_nobody(&whole));
         if let Some(defect) = breach {
             let shown = visible(&String::from_utf8_lossy(frame), SHOWN);
-            self.breach.get_or_insert(format!("{}: {shown}", defect.slug()));
+            let told = format!("{}: {shown}", defect.slug());
+            let place = if is_noise(&whole) { &mut self.noise } else { &mut self.breach };
+            place.get_or_insert(told);
         }
         let Some(Message::Response { id, body }) = reading.message else { return };
         match id {
@@ -147,6 +152,11 @@ fn without_halves(frame: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(whole)
 }
 
+/// A line that does not even begin like a message. It is wrong, but it answers nobody wrongly.
+fn is_noise(frame: &[u8]) -> bool {
+    !matches!(frame.trim_ascii_start().first(), Some(b'{' | b'['))
+}
+
 /// An error without an id: what some SDKs say to what they cannot read, where others say nothing.
 fn is_to_nobody(frame: &[u8]) -> bool {
     let message: Value = serde_json::from_slice(frame).unwrap_or_default();
@@ -189,7 +199,9 @@ mod tests {
         assert_eq!(heard(&[good, bad]).breach.as_deref(), Some("answered twice"));
         assert!(heard(&[text]).breach.is_some() && heard(&[text]).has_answer());
         assert_eq!(heard(&[earlier]).stray, Some(FIRST_ID + 4));
-        assert!(heard(&["Traceback (most recent call last)"]).breach.is_some());
+        let noisy = heard(&["Traceback (most recent call last)"]);
+        assert!(noisy.noise.is_some() && noisy.breach.is_none());
+        assert!(heard(&["{\"jsonrpc\":"]).breach.is_some());
         let deep = format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}", "[".repeat(5_000));
         assert_eq!(heard(&[&deep]).breach, None);
         let half = r#"{"jsonrpc":"2.0","id":1125899906842629,"result":{"a":"\\ud8\ud800\uDC00"}}"#;

@@ -135,6 +135,9 @@ impl Hunt {
                 return Err(format!("no session: {error}"));
             }
         };
+        if let Some(noise) = &trial.noise {
+            self.context.note(note::FRAME_DEFECT, noise);
+        }
         if let Some(id) = trial.stray {
             self.blame(id, Class::ProtocolViolation, TWICE).await;
         }
@@ -223,7 +226,8 @@ impl Hunt {
         let case = case.clone();
         self.stats.recount(case.payload, *was, class);
         *was = class;
-        let trial = Trial { class, took: Duration::ZERO, seen: seen.to_owned(), stray: None };
+        let trial =
+            Trial { class, took: Duration::ZERO, seen: seen.to_owned(), stray: None, noise: None };
         let alike = self.alike.entry((class, case.payload, case.tool.clone())).or_default();
         *alike += 1;
         let (is_first, is_known) = (*alike == 1, *alike > CONFIRMED);

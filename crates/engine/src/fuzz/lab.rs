@@ -33,6 +33,8 @@ pub(crate) struct Trial {
     pub(crate) seen: String,
     /// The id of an earlier case that was answered a second time.
     pub(crate) stray: Option<u64>,
+    /// A line that came besides and is no message at all.
+    pub(crate) noise: Option<String>,
 }
 
 /// A server to try cases on.
@@ -178,7 +180,7 @@ impl Lab {
             }
             (None, _) => ear.words.clone(),
         };
-        Trial { class, took, seen, stray: ear.stray }
+        Trial { class, took, seen, stray: ear.stray, noise: ear.noise.clone() }
     }
 
     /// All frames come in one stream: what comes before the answer to a later request was meant for
