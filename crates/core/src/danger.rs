@@ -111,7 +111,7 @@ const VERBS: Table = &[
          explain, find, get, glob, grep, hash, inspect, list, look, lookup, measure, multiply, \
          parse, peek, ping, preview, query, read, recommend, retrieve, return, round, search, \
          show, sleep, slow, solve, sqrt, stat, subtract, suggest, sum, summarize, tail, think, translate, \
-         validate, view, wait, whoami",
+         validate, view, whoami",
     ),
     (
         Sense::Changes,
