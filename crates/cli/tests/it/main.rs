@@ -17,6 +17,8 @@ mod gateway;
 mod harness;
 mod interrupted;
 mod mock;
+#[cfg(unix)]
+mod museum;
 #[cfg(feature = "otlp")]
 mod otlp;
 mod probe;
