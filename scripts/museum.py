@@ -182,7 +182,8 @@ def page(rows):
         "# Museum",
         "",
         "Releases with known bugs: what `mcp-loadtest` says of each, and of a release without the bug.",
-        "Written by `scripts/museum.py --write`; `make museum` repeats it.",
+        "Written by `scripts/museum.py --write`; `make museum` repeats it. A command with `--only` names the",
+        "check that the bug is about.",
         "",
         "| bug | class | release | command | verdict | without it | verdict |",
         "|---|---|---|---|---|---|---|",
@@ -199,8 +200,8 @@ def page(rows):
 def select(parser, arguments, exhibits):
     if unknown := set(arguments.only) - {exhibit["id"] for exhibit in exhibits}:
         parser.error(f"no such exhibit: {', '.join(sorted(unknown))}")
-    if arguments.write and (arguments.only or arguments.light or arguments.narrow):
-        parser.error("`--write` tells of all exhibits: leave out `--only`, `--light` and `--narrow`")
+    if arguments.write and (arguments.only or arguments.light):
+        parser.error("`--write` tells of all exhibits: leave out `--only` and `--light`")
     if not arguments.binary.is_file():
         parser.error(f"`{arguments.binary}` is missing; try: cargo build --release")
     wanted = [exhibit for exhibit in exhibits if not arguments.only or exhibit["id"] in arguments.only]
