@@ -78,7 +78,8 @@ fn a_further_ca_is_trusted_over_every_encrypted_transport() {
     ] {
         let mock = listening_mock(name, &env);
         assert!(mock.url.starts_with(scheme), "{}", mock.url);
-        let probe = ["probe", "--transport", transport, "--url", &mock.url, "--json"];
+        let probe =
+            ["probe", "--transport", transport, "--url", &mock.url, "--only", "unknown_tool"];
         let trusting = binary().args(probe).arg("--ca-cert").arg(fixture("tls/ca.pem")).output();
         let trusting = trusting.unwrap();
         let said = String::from_utf8_lossy(&trusting.stderr);
@@ -101,7 +102,8 @@ fn proxies_are_never_used() {
         let mock = listening_mock(name, &[]);
         let nobody = "http://127.0.0.1:1";
         let ran = binary()
-            .args(["probe", "--transport", transport, "--url", &mock.url, "--json"])
+            .args(["probe", "--transport", transport, "--url", &mock.url])
+            .args(["--only", "unknown_tool"])
             .envs([("HTTP_PROXY", nobody), ("http_proxy", nobody), ("ALL_PROXY", nobody)])
             .envs([("HTTPS_PROXY", nobody), ("https_proxy", nobody), ("NO_PROXY", "")])
             .output()

@@ -185,7 +185,8 @@ fn the_table_counts_and_the_explanation_explains() {
     let ran = run(&["negative-path", "-s", &mock("bad-enum-miss.py"), "--cases", "3"]);
     assert!(ran.out.starts_with("FAIL mock, MCP 2025-11-25"), "{}", ran.out);
     assert!(ran.out.contains("places in the schema were tried"), "{}", ran.out);
-    assert!(ran.out.contains("enum_miss: `search` `order` is none of its values"), "{}", ran.out);
+    assert!(ran.out.contains("BUG enum_miss"), "{}", ran.out);
+    assert!(ran.out.contains("`search` `order` is none of its values"), "{}", ran.out);
     let ran = run(&["negative-path", "--explain"]);
     assert!(ran.code == 0 && ran.out.starts_with("Algorithm:"), "{}", ran.out);
 }

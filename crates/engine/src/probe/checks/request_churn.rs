@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use mcp_loadtest_core::{
-    check::{CaseResult, Depth, Family},
+    check::{CaseResult, CaseVerdict, Depth, Family},
     mcp::{lifecycle, lifecycle::Control, method},
     report::Severity,
 };
@@ -14,6 +14,7 @@ use super::{Check, Running};
 use crate::{
     plan::danger_of,
     probe::{
+        asking::Pulse,
         bench::Bench,
         growth::{Work, ended},
         seen::Seen,
@@ -63,6 +64,10 @@ async fn request(
     let reply = session.call(request, bench.how()).await;
     match Seen::of_reply(&reply, session.broken()) {
         gone @ Seen::Gone(_) => Err(ended(&CHECK, CASE, true, gone.words())),
+        // A tool may wait for somebody else, whom its server cannot hurry.
+        silent @ Seen::Silent { .. } if matches!(bench.pulse(session).await, Pulse::Alive) => {
+            Err(CHECK.case(CASE, CaseVerdict::CouldNotTell).detail(silent.words()))
+        }
         silent @ Seen::Silent { .. } => Err(ended(&CHECK, CASE, false, silent.words())),
         _ => Ok(()),
     }

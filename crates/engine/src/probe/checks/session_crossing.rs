@@ -47,14 +47,19 @@ fn run(bench: &Bench) -> Running<'_> {
 }
 
 async fn crossing(bench: &Bench) -> Result<Vec<CaseResult>, OpenError> {
-    // Sessions count their requests alike, so that both use the same ids.
     let (first, second) = (bench.fresh().await?, bench.fresh().await?);
     let mut results = vec![overheard(bench, &first, &second).await];
-    if let Some(echo) = bench.echo_subject(&first).await {
+    let echo = bench.echo_subject(&first).await;
+    let slow = bench.slow_subjects().await.first().cloned();
+    first.close().await;
+    second.close().await;
+    // Sessions count their requests alike: two that have asked equally often use the same ids.
+    let (first, second) = (bench.fresh().await?, bench.fresh().await?);
+    if let Some(echo) = echo {
         results.push(mixed_up(bench, &first, &second, &echo).await);
     }
-    if let Some(slow) = bench.slow_subjects().await.first() {
-        results.push(both_answered(bench, &first, &second, slow).await);
+    if let Some(slow) = slow {
+        results.push(both_answered(bench, &first, &second, &slow).await);
     }
     first.close().await;
     second.close().await;
