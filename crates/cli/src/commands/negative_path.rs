@@ -16,7 +16,7 @@ use mcp_loadtest_core::{
 
 use super::{
     explain,
-    probe::{OutputArgs, carry_out, findings},
+    probe::{OutputArgs, carry_out, findings, is_listed},
 };
 use crate::{
     env::Env,
@@ -168,20 +168,6 @@ fn chosen(asked: &[String]) -> Result<Vec<String>, CliError> {
         chosen.push(CONTROL_CALL.to_owned());
     }
     Ok(chosen)
-}
-
-fn is_listed(tool: &str, report: &ProbeReport) -> Result<(), CliError> {
-    let names = || report.tools.iter().map(|tool| tool.name.as_str());
-    if names().any(|name| name == tool) {
-        return Ok(());
-    }
-    let hint = match nearest(tool, names()) {
-        Some(near) => format!("did you mean `{}`?", visible(near, 80)),
-        None => {
-            format!("the server lists {}", visible(&names().collect::<Vec<_>>().join(", "), 400))
-        }
-    };
-    Err(CliError::usage(format!("the server has no tool `{tool}`"), hint))
 }
 
 const fn style(color: AnsiColor) -> Style {

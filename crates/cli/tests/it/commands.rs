@@ -213,6 +213,14 @@ fn what_is_printed_for_machines_is_complete() {
 }
 
 #[test]
+fn a_tool_that_is_not_there_is_no_pass() {
+    let ran =
+        run(&["probe", "-s", &mock("mock-normal.py"), "--tool", "ech", "--only", "oversized"]);
+    assert_eq!(ran.code, 2, "{}", ran.out);
+    assert!(ran.err.contains("did you mean `echo`?"), "{}", ran.err);
+}
+
+#[test]
 fn another_revision_warns_and_fails_only_when_strict() {
     let server = mock("mock-normal.py");
     let old = [

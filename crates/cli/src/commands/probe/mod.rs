@@ -10,6 +10,7 @@ use mcp_loadtest::{PROBES, Probe, ProbeReport, Seed, Stop};
 use mcp_loadtest_core::{
     check::Depth,
     config::{Arguments, Config, check},
+    display::visible,
     exit::Exit,
     hint::nearest,
     server::Server,
@@ -147,8 +148,11 @@ pub(crate) fn run(args: &ProbeArgs, env: &mut Env) -> Result<Exit, CliError> {
     check::server(&server)?;
     let stop = Stop::new();
     let probe = probe(args, server.clone()).with_stop(stop.clone());
-    let visible = env.has_audience() && !args.server.tee_stderr;
-    let report = carry_out(probe, &stop, visible)?;
+    let is_watched = env.has_audience() && !args.server.tee_stderr;
+    let report = carry_out(probe, &stop, is_watched)?;
+    if let Some(tool) = &args.tool {
+        is_listed(tool, &report)?;
+    }
     args.outputs.write(&report, &server, env)?;
     if args.outputs.json {
         env.out(&(serde_json::to_string_pretty(&report).unwrap_or_default() + "\n"));
@@ -188,6 +192,21 @@ fn probe(args: &ProbeArgs, server: Server) -> Probe {
         probe = probe.tool(tool, args.args.clone().map(|arguments| arguments.0));
     }
     probe
+}
+
+/// A tool that is asked for must be there: otherwise nothing was tried, and nothing could be found.
+pub(super) fn is_listed(tool: &str, report: &ProbeReport) -> Result<(), CliError> {
+    let names = || report.tools.iter().map(|tool| tool.name.as_str());
+    if names().any(|name| name == tool) {
+        return Ok(());
+    }
+    let hint = match nearest(tool, names()) {
+        Some(near) => format!("did you mean `{}`?", visible(near, 80)),
+        None => {
+            format!("the server lists {}", visible(&names().collect::<Vec<_>>().join(", "), 400))
+        }
+    };
+    Err(CliError::usage(format!("the server has no tool `{tool}`"), hint))
 }
 
 /// Carries a probe out and shows meanwhile how far it is.
