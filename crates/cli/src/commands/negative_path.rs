@@ -125,12 +125,7 @@ pub(crate) fn run(args: &NegativePathArgs, env: &mut Env) -> Result<Exit, CliErr
     if let Some(tool) = &args.tool {
         is_listed(tool, &report)?;
     }
-    args.outputs.write(&report, &server, env)?;
-    if args.outputs.json {
-        env.out(&(serde_json::to_string_pretty(&report).unwrap_or_default() + "\n"));
-    } else {
-        env.out(&render(&report));
-    }
+    args.outputs.tell(&report, &server, || render(&report), env)?;
     Ok(match (stop.is_stopped(), passed(&report)) {
         (true, _) => Exit::Interrupted,
         (false, true) => Exit::Pass,

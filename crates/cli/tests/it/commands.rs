@@ -221,6 +221,24 @@ fn a_tool_that_is_not_there_is_no_pass() {
 }
 
 #[test]
+fn a_file_that_cannot_be_written_costs_nobody_the_report() {
+    let server = mock("mock-normal.py");
+    let probe = ["probe", "-s", &server, "--only", "unknown_tool"];
+    let ran = run(&[probe.as_slice(), &["--junit", "/no/such/folder/probe.xml"]].concat());
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(ran.out.starts_with("PASS mock"), "{}", ran.out);
+    assert!(ran.err.contains("/no/such/folder/probe.xml"), "{}", ran.err);
+    let dir = tempfile::tempdir().unwrap();
+    let files = ["--junit", "probe.xml", "--sarif", "probe.sarif"];
+    assert_eq!(run_in(dir.path(), &[probe.as_slice(), &files].concat()).code, 0);
+    let xml = std::fs::read_to_string(dir.path().join("probe.xml")).unwrap();
+    assert!(xml.contains("<testcase classname=\"mcp-loadtest.negative_path\""), "{xml}");
+    let sarif = std::fs::read(dir.path().join("probe.sarif")).unwrap();
+    let sarif: Value = serde_json::from_slice(&sarif).unwrap();
+    assert_eq!(sarif["version"], "2.1.0");
+}
+
+#[test]
 fn another_revision_warns_and_fails_only_when_strict() {
     let server = mock("mock-normal.py");
     let old = [

@@ -153,12 +153,7 @@ pub(crate) fn run(args: &ProbeArgs, env: &mut Env) -> Result<Exit, CliError> {
     if let Some(tool) = &args.tool {
         is_listed(tool, &report)?;
     }
-    args.outputs.write(&report, &server, env)?;
-    if args.outputs.json {
-        env.out(&(serde_json::to_string_pretty(&report).unwrap_or_default() + "\n"));
-    } else {
-        env.out(&text::render(&report, args.verbose));
-    }
+    args.outputs.tell(&report, &server, || text::render(&report, args.verbose), env)?;
     Ok(match (stop.is_stopped(), report.passed) {
         (true, _) => Exit::Interrupted,
         (false, true) => Exit::Pass,

@@ -16,7 +16,7 @@ use crate::{env::Env, error::CliError};
 pub(crate) struct OutputArgs {
     /// Print one JSON document, and nothing else.
     #[arg(long)]
-    pub(crate) json: bool,
+    json: bool,
     /// Also write JUnit XML to this file.
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
@@ -29,13 +29,17 @@ pub(crate) struct OutputArgs {
 const NOWHERE: &str = "mcp-server";
 
 impl OutputArgs {
-    /// Writes the files that were asked for.
-    pub(crate) fn write(
+    /// Prints the report, as JSON or as this text, and then writes the files that were asked for: one
+    /// that cannot be written costs nobody the report.
+    pub(crate) fn tell(
         &self,
         report: &ProbeReport,
         server: &Server,
-        env: &Env,
+        text: impl FnOnce() -> String,
+        env: &mut Env,
     ) -> Result<(), CliError> {
+        let json = || serde_json::to_string_pretty(report).unwrap_or_default() + "\n";
+        env.out(&if self.json { json() } else { text() });
         if let Some(path) = &self.junit {
             write(env, path, &junit(&report.target, &report.checks))?;
         }
