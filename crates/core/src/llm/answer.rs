@@ -11,8 +11,8 @@ pub enum Block {
     Text(String),
     /// A call of a tool. The arguments are text, because they may be broken on purpose.
     ToolCall {
-        /// Its id, unless that is missing on purpose.
-        id: Option<String>,
+        /// What it is called by when its result comes.
+        id: CallId,
         /// The tool.
         name: String,
         /// The arguments as JSON text.
@@ -22,6 +22,17 @@ pub enum Block {
     Refusal(String),
     /// A vector, for embeddings.
     Embedding(Vec<f64>),
+}
+
+/// What the call of a tool is called by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallId {
+    /// Something that looks like the provider's own.
+    MadeUp,
+    /// As the fixture says.
+    Given(String),
+    /// Nothing, on purpose.
+    Missing,
 }
 
 /// Why an answer ended. Each API has its own words for it.

@@ -19,7 +19,7 @@ mod provider;
 mod request;
 
 pub use self::{
-    answer::{Answer, Block, StopReason, Usage, estimated_tokens},
+    answer::{Answer, Block, CallId, StopReason, Usage, estimated_tokens},
     book::{Book, Chosen, NoMatch},
     fixture::{
         At, BytesFault, Cut, Delays, ErrorReply, Failure, Fixture, FixtureFile, Limits, LineEnd,
