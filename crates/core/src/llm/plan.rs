@@ -125,7 +125,7 @@ impl<'f> Plan<'f> {
             }
             Pause::Spread { delays, dice, next } => {
                 *next += 1;
-                milliseconds(match delays {
+                milliseconds(match &*delays {
                     Delays::Constant(ms) => *ms,
                     Delays::Uniform([least, most]) => least + (most - least) * dice.unit(),
                     Delays::LogNormal { median, sigma } => median * (sigma * normal(dice)).exp(),

@@ -48,7 +48,12 @@ impl Buckets {
 
     /// Takes one request with so many tokens out of the buckets of a key. `Err`: how long it takes
     /// until there is enough.
-    pub(super) fn take(&self, key: u64, tokens: u64, now: Duration) -> Result<Left, (Duration, Left)> {
+    pub(super) fn take(
+        &self,
+        key: u64,
+        tokens: u64,
+        now: Duration,
+    ) -> Result<Left, (Duration, Left)> {
         let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
         let key = if keys.len() >= MOST_KEYS && !keys.contains_key(&key) { 0 } else { key };
         let full = Pair {
@@ -108,7 +113,8 @@ impl Left {
         for (what, level) in [("requests", self.requests), ("tokens", self.tokens)] {
             let Some(Level { limit, left, full_in }) = level else { continue };
             let reset = format!("{}ms", full_in.as_millis());
-            let values = [("limit", limit.to_string()), ("remaining", left.to_string()), ("reset", reset)];
+            let values =
+                [("limit", limit.to_string()), ("remaining", left.to_string()), ("reset", reset)];
             for (word, value) in values {
                 let name = match provider {
                     Provider::Anthropic => format!("{prefix}-{what}-{word}"),

@@ -112,4 +112,3 @@ pub(crate) fn hash(bytes: &[u8]) -> u64 {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })
 }
-

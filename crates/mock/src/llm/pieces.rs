@@ -178,9 +178,7 @@ fn begins(block: &Block, at: usize, call: usize) -> Piece<'_> {
     match block {
         Block::Text(_) | Block::Embedding(_) => Piece::TextBegins { block: at },
         Block::Refusal(_) => Piece::RefusalBegins { block: at },
-        Block::ToolCall { id, name, .. } => {
-            Piece::CallBegins { block: at, call, id, name }
-        }
+        Block::ToolCall { id, name, .. } => Piece::CallBegins { block: at, call, id, name },
     }
 }
 

@@ -28,9 +28,9 @@ pub(super) static COUNT_TOKENS: Dialect = Dialect {
         let model = text(&body, "model")?.to_owned();
         Ok(bare(Provider::Anthropic, &model, body))
     },
-    kind: Kind::Plain(|request, _| {
-        json!({ "input_tokens": estimated_tokens(request.body.to_string().len()) })
-    }),
+    kind: Kind::Plain(
+        |request, _| json!({ "input_tokens": estimated_tokens(request.body.to_string().len()) }),
+    ),
 };
 
 fn read(_: &Route, body: Value) -> Result<Request, Problem> {
@@ -39,7 +39,8 @@ fn read(_: &Route, body: Value) -> Result<Request, Problem> {
     if body.get("max_tokens").and_then(Value::as_u64).is_none_or(|most| most == 0) {
         return Err(Problem::new(400, "max_tokens: a positive number is required"));
     }
-    if !body.get("messages").is_some_and(|list| list.as_array().is_some_and(|all| !all.is_empty())) {
+    if !body.get("messages").is_some_and(|list| list.as_array().is_some_and(|all| !all.is_empty()))
+    {
         return Err(Problem::new(400, "messages: at least one message is required"));
     }
     let mut request = bare(Provider::Anthropic, &model, Value::Null);
@@ -48,8 +49,7 @@ fn read(_: &Route, body: Value) -> Result<Request, Problem> {
     request.temperature = body.get("temperature").and_then(Value::as_f64);
     request.metadata = body.get("metadata").and_then(Value::as_object).cloned().unwrap_or_default();
     let tools = body.get("tools").and_then(Value::as_array).into_iter().flatten();
-    request.tools =
-        tools.filter_map(|tool| Some(tool.get("name")?.as_str()?.to_owned())).collect();
+    request.tools = tools.filter_map(|tool| Some(tool.get("name")?.as_str()?.to_owned())).collect();
     request.stream = stream;
     request.body = body;
     Ok(request)
@@ -62,7 +62,9 @@ fn whole(reply: &Reply) -> Value {
         .blocks
         .iter()
         .filter_map(|block| match block {
-            Block::Text(text) | Block::Refusal(text) => Some(json!({ "type": "text", "text": text })),
+            Block::Text(text) | Block::Refusal(text) => {
+                Some(json!({ "type": "text", "text": text }))
+            }
             Block::ToolCall { id, name, arguments } => {
                 calls += 1;
                 // Arguments that are no JSON cannot be written here; the text shows them.
@@ -164,7 +166,11 @@ impl Voice for Messages {
                 self.begin(block, content, out);
             }
             Piece::Arguments { block, text, .. } => {
-                Self::delta(block, json!({ "type": "input_json_delta", "partial_json": text }), out);
+                Self::delta(
+                    block,
+                    json!({ "type": "input_json_delta", "partial_json": text }),
+                    out,
+                );
             }
             Piece::TextEnds { block, .. }
             | Piece::RefusalEnds { block, .. }

@@ -27,7 +27,8 @@ const MOST_CHOICES: u64 = 128;
 fn read(_: &Route, body: Value) -> Result<Request, Problem> {
     let model = text(&body, "model")?.to_owned();
     let stream = truth(&body, "stream")?;
-    if !body.get("messages").is_some_and(|list| list.as_array().is_some_and(|all| !all.is_empty())) {
+    if !body.get("messages").is_some_and(|list| list.as_array().is_some_and(|all| !all.is_empty()))
+    {
         return Err(Problem::new(400, "`messages` is missing or empty"));
     }
     let choices = body.get("n").and_then(Value::as_u64).unwrap_or(1);

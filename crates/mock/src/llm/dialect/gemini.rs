@@ -39,9 +39,9 @@ pub(super) static COUNT_TOKENS: Dialect = Dialect {
         (action == "countTokens").then_some(Route { model, ..Route::default() })
     },
     read: |route, body| Ok(bare(Provider::Gemini, route.model.as_deref().unwrap_or(""), body)),
-    kind: Kind::Plain(|request, _| {
-        json!({ "totalTokens": estimated_tokens(request.body.to_string().len()) })
-    }),
+    kind: Kind::Plain(
+        |request, _| json!({ "totalTokens": estimated_tokens(request.body.to_string().len()) }),
+    ),
 };
 
 fn model_and_action(path: &str) -> Option<(&str, &str)> {
@@ -53,7 +53,8 @@ fn model_and_action(path: &str) -> Option<(&str, &str)> {
 
 fn read(route: &Route, body: Value) -> Result<Request, Problem> {
     let model = route.model.as_deref().unwrap_or_default();
-    let Some(contents) = body.get("contents").and_then(Value::as_array).filter(|all| !all.is_empty())
+    let Some(contents) =
+        body.get("contents").and_then(Value::as_array).filter(|all| !all.is_empty())
     else {
         return Err(Problem::new(400, "contents is not specified"));
     };

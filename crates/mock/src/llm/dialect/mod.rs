@@ -106,7 +106,14 @@ impl Reply {
     }
 
     /// Puts the id of the `call`-th call of a tool under a key, unless it must have none.
-    pub(crate) fn identify(&self, object: &mut Value, key: &str, id: &CallId, prefix: &str, call: usize) {
+    pub(crate) fn identify(
+        &self,
+        object: &mut Value,
+        key: &str,
+        id: &CallId,
+        prefix: &str,
+        call: usize,
+    ) {
         object[key] = match id {
             CallId::MadeUp => format!("{prefix}{:014x}{call:02x}", self.number >> 8).into(),
             CallId::Given(id) => id.as_str().into(),
@@ -128,7 +135,11 @@ pub(crate) trait Voice: Send {
 }
 
 /// The body of an error in the provider's form, and the headers that belong to it.
-pub(crate) fn problem(provider: Provider, problem: &Problem, number: u64) -> (Vec<(String, String)>, Value) {
+pub(crate) fn problem(
+    provider: Provider,
+    problem: &Problem,
+    number: u64,
+) -> (Vec<(String, String)>, Value) {
     match provider {
         Provider::Openai | Provider::Responses => openai::problem(provider, problem, number),
         Provider::Anthropic => anthropic::problem(problem, number),

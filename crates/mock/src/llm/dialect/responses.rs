@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
-use mcp_loadtest_core::llm::{
-    Block, Problem, Provider, Request, StopReason, StreamError, wording,
-};
+use mcp_loadtest_core::llm::{Block, Problem, Provider, Request, StopReason, StreamError, wording};
 use serde_json::{Value, json};
 
 use super::{
-    CREATED, Dialect, Kind, Reply, Route, Voice, bare, conversation, openai::tool_names, text, texts,
-    truth,
+    CREATED, Dialect, Kind, Reply, Route, Voice, bare, conversation, openai::tool_names, text,
+    texts, truth,
 };
 use crate::llm::{frame::Frame, pieces::Piece};
 

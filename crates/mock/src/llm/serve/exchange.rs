@@ -300,8 +300,10 @@ fn find(asked: &Asked) -> Result<(&'static Dialect, Route), (Provider, Problem)>
     }
     Err(match known {
         Some(dialect) => {
-            let mut problem =
-                Problem::new(405, format!("{} takes {}, not {}", asked.path, dialect.verb, asked.verb));
+            let mut problem = Problem::new(
+                405,
+                format!("{} takes {}, not {}", asked.path, dialect.verb, asked.verb),
+            );
             problem.headers.push(("allow".into(), dialect.verb.into()));
             (dialect.provider, problem)
         }
@@ -416,7 +418,9 @@ fn names(plan: &Plan<'_>, stream: bool) -> Vec<String> {
     }
     if stream {
         names.extend(plan.truncate.map(|frames| format!("truncate_after_frames:{frames}")));
-        names.extend(plan.disconnect.map(|wait| format!("disconnect_after_ms:{}", wait.as_millis())));
+        names.extend(
+            plan.disconnect.map(|wait| format!("disconnect_after_ms:{}", wait.as_millis())),
+        );
         names.extend(plan.duplicate.then(|| "duplicate_frames".to_owned()));
     }
     for fault in &plan.faults {

@@ -80,7 +80,9 @@ impl Incoming {
         }
         let deadline = Instant::now() + READ_DEADLINE;
         let read = timeout_at(deadline, self.read(stream)).await;
-        read.unwrap_or_else(|_| Err(bad(408, format!("the request took longer than {READ_DEADLINE:?}"))))
+        read.unwrap_or_else(|_| {
+            Err(bad(408, format!("the request took longer than {READ_DEADLINE:?}")))
+        })
     }
 
     async fn read(&mut self, stream: &mut TcpStream) -> Result<Asked, Nothing> {
@@ -219,7 +221,9 @@ fn too_large() -> Nothing {
 
 fn body_of(asked: &Asked) -> Result<Body, Nothing> {
     if let Some(encoding) = header(asked, "transfer-encoding") {
-        return if encoding.eq_ignore_ascii_case("chunked") && header(asked, "content-length").is_none() {
+        return if encoding.eq_ignore_ascii_case("chunked")
+            && header(asked, "content-length").is_none()
+        {
             Ok(Body::Chunks)
         } else {
             Err(bad(400, "a transfer encoding that is not only `chunked`"))

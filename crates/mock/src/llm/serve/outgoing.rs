@@ -36,7 +36,8 @@ pub(super) fn head(
     let reason = http::StatusCode::from_u16(status).ok();
     let reason = reason.and_then(|status| status.canonical_reason()).unwrap_or("Whatever");
     let connection = if keep_alive { "" } else { "connection: close\r\n" };
-    let _ = write!(head, "HTTP/1.1 {status} {reason}\r\ncontent-type: {content_type}\r\n{connection}");
+    let _ =
+        write!(head, "HTTP/1.1 {status} {reason}\r\ncontent-type: {content_type}\r\n{connection}");
     for (name, value) in headers {
         let _ = write!(head, "{name}: {value}\r\n");
     }
@@ -60,7 +61,8 @@ impl Whole {
                 let _ = write!(bytes, "content-length: {sent}\r\n\r\n");
             }
             Some(Cut::Fin) => {
-                let _ = write!(bytes, "transfer-encoding: chunked\r\n\r\n{:x}\r\n", self.body.len());
+                let _ =
+                    write!(bytes, "transfer-encoding: chunked\r\n\r\n{:x}\r\n", self.body.len());
             }
             Some(Cut::Reset | Cut::ShortContentLength | Cut::Silence) | None => {
                 let _ = write!(bytes, "content-length: {}\r\n\r\n", self.body.len());
