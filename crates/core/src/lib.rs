@@ -29,6 +29,7 @@ pub mod generate;
 pub mod hint;
 pub mod histogram;
 pub mod jsonrpc;
+pub mod llm;
 pub mod mcp;
 pub mod outcome;
 pub mod pace;

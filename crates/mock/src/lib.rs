@@ -22,6 +22,7 @@ pub mod audit;
 mod catalog;
 mod desk;
 pub mod gateway;
+pub mod llm;
 mod mcp;
 mod mock;
 pub mod proxy;

@@ -1,0 +1,98 @@
+//! What is said, before any API gives it its form.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// One part of an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Block {
+    /// Text.
+    Text(String),
+    /// A call of a tool. The arguments are text, because they may be broken on purpose.
+    ToolCall {
+        /// What it is called by when its result comes.
+        id: CallId,
+        /// The tool.
+        name: String,
+        /// The arguments as JSON text.
+        arguments: String,
+    },
+    /// The model will not answer.
+    Refusal(String),
+    /// A vector, for embeddings.
+    Embedding(Vec<f64>),
+}
+
+/// What the call of a tool is called by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallId {
+    /// Something that looks like the provider's own.
+    MadeUp,
+    /// As the fixture says.
+    Given(String),
+    /// Nothing, on purpose.
+    Missing,
+}
+
+/// Why an answer ended. Each API has its own words for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StopReason {
+    /// It was complete.
+    Done,
+    /// It was too long.
+    Length,
+    /// Tools are to be called.
+    ToolCalls,
+    /// It was filtered, or refused.
+    Refusal,
+    /// As the fixture says, word for word.
+    Other(String),
+}
+
+/// Tokens that were counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Usage {
+    /// Of what was asked.
+    pub input_tokens: u64,
+    /// Of what was answered.
+    pub output_tokens: u64,
+}
+
+/// What is said.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// The parts, in order.
+    pub blocks: Vec<Block>,
+    /// Why it ended.
+    pub stop: StopReason,
+    /// What it cost.
+    pub usage: Usage,
+}
+
+/// Roughly what a text costs: a token is four bytes. Good enough for a mock, and always the same.
+pub const fn estimated_tokens(bytes: usize) -> u64 {
+    bytes.div_ceil(4) as u64
+}
+
+impl Answer {
+    /// An answer whose usage is estimated from the length of both sides.
+    pub fn new(blocks: Vec<Block>, stop: StopReason, asked: &Value) -> Self {
+        let asked = asked.to_string().len();
+        let said = blocks.iter().map(Block::length).sum();
+        let usage =
+            Usage { input_tokens: estimated_tokens(asked), output_tokens: estimated_tokens(said) };
+        Self { blocks, stop, usage }
+    }
+}
+
+impl Block {
+    fn length(&self) -> usize {
+        match self {
+            Self::Text(text) | Self::Refusal(text) => text.len(),
+            Self::ToolCall { name, arguments, .. } => name.len() + arguments.len(),
+            Self::Embedding(_) => 0,
+        }
+    }
+}

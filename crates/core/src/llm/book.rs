@@ -1,0 +1,305 @@
+//! Which fixture answers a request, and how near the others came.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use super::{Fixture, FixtureFile, Request, When};
+use crate::{config::ConfigError, seed::Seed};
+
+/// All fixtures in the order in which they are looked at, and what has happened so far.
+#[derive(Debug, Default)]
+pub struct Book {
+    pages: Vec<Page>,
+    /// Where each story has come to. Only fixtures that tell a story look here.
+    states: Mutex<HashMap<String, String>>,
+    seed: Seed,
+}
+
+#[derive(Debug)]
+struct Page {
+    fixture: Fixture,
+    /// What the file calls it, from 0.
+    index: usize,
+    /// Requests that its `match` has admitted.
+    fits: AtomicU64,
+}
+
+/// The fixture that answers.
+#[derive(Debug, Clone, Copy)]
+pub struct Chosen<'b> {
+    /// The fixture.
+    pub fixture: &'b Fixture,
+    /// Its place in the file, from 0.
+    pub index: usize,
+    /// How many requests its `match` has admitted, this one included.
+    pub ordinal: u64,
+}
+
+/// No fixture answers; the one that came nearest, and why it does not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoMatch {
+    /// How many were looked at.
+    pub looked_at: usize,
+    /// The nearest, from 0.
+    pub nearest: Option<usize>,
+    /// What is wrong with it, by key.
+    pub misses: Vec<(String, String)>,
+}
+
+impl NoMatch {
+    /// In words.
+    pub fn words(&self, request: &Request) -> String {
+        let mut text = format!(
+            "No fixture matched for model='{}' ({} fixtures checked)",
+            crate::display::visible(&request.model, 80),
+            self.looked_at
+        );
+        if let Some(nearest) = self.nearest {
+            let misses: Vec<_> =
+                self.misses.iter().map(|(key, why)| format!("{key}: {why}")).collect();
+            text.push_str(&format!("; the nearest is fixture {nearest}: {}", misses.join("; ")));
+        }
+        text
+    }
+}
+
+impl Book {
+    /// The fixtures of several files, in their order. The seed is for `when` with a chance.
+    pub fn new(files: impl IntoIterator<Item = FixtureFile>, seed: Seed) -> Self {
+        let fixtures = files.into_iter().flat_map(|file| file.fixtures);
+        let mut pages: Vec<_> = fixtures
+            .enumerate()
+            .map(|(index, fixture)| Page { fixture, index, fits: AtomicU64::new(0) })
+            .collect();
+        // The sort is stable: within a priority the order of the files stays.
+        pages
+            .sort_by_key(|page| (page.fixture.catch_all, std::cmp::Reverse(page.fixture.priority)));
+        Self { pages, states: Mutex::default(), seed }
+    }
+
+    /// Reads one text as a whole book.
+    pub fn parse(text: &str, file: &str, seed: Seed) -> Result<Self, ConfigError> {
+        Ok(Self::new([FixtureFile::parse(text, file)?], seed))
+    }
+
+    /// How many fixtures there are.
+    pub fn len(&self) -> usize {
+        self.pages.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.pages.is_empty()
+    }
+
+    /// The models that fixtures name, for lists of models.
+    pub fn models(&self) -> Vec<String> {
+        let named =
+            self.pages.iter().filter_map(|page| page.fixture.matching.as_ref()?.model.as_ref());
+        let mut models: Vec<_> = named
+            .filter_map(|pattern| match pattern {
+                super::Pattern::Holds(text) => Some(text.clone()),
+                super::Pattern::Regex(_) => None,
+            })
+            .collect();
+        models.sort();
+        models.dedup();
+        models
+    }
+
+    /// The fixture that answers this request, which moves its story on.
+    pub fn choose(&self, request: &Request, elapsed: Duration) -> Result<Chosen<'_>, NoMatch> {
+        let mut nearest: Option<(usize, usize, Vec<(String, String)>)> = None;
+        for page in &self.pages {
+            let misses = page.misses(request);
+            if !misses.is_empty() {
+                let conditions = page.fixture.matching.as_ref().map_or(0, super::Match::conditions);
+                let kept = (conditions + 1).saturating_sub(misses.len());
+                if nearest.as_ref().is_none_or(|(most, ..)| kept > *most) {
+                    nearest = Some((kept, page.index, misses));
+                }
+                continue;
+            }
+            if let Err(why) = self.enter(page) {
+                nearest.get_or_insert((usize::MAX, page.index, vec![("scenario".into(), why)]));
+                continue;
+            }
+            let ordinal = page.fits.fetch_add(1, Ordering::Relaxed) + 1;
+            if !page.fixture.when.holds(ordinal, elapsed, self.seed, page.index as u64) {
+                let why = format!("request {ordinal} is not one of those that it answers");
+                nearest.get_or_insert((usize::MAX, page.index, vec![("when".into(), why)]));
+                continue;
+            }
+            self.move_on(page);
+            return Ok(Chosen { fixture: &page.fixture, index: page.index, ordinal });
+        }
+        let (index, misses) =
+            nearest.map_or((None, Vec::new()), |(_, at, misses)| (Some(at), misses));
+        Err(NoMatch { looked_at: self.pages.len(), nearest: index, misses })
+    }
+
+    /// Whether the fixture's story has come to where it must be.
+    fn enter(&self, page: &Page) -> Result<(), String> {
+        let Some(scenario) = &page.fixture.scenario else { return Ok(()) };
+        let Some(required) = &scenario.required_state else { return Ok(()) };
+        let states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = states.get(&scenario.name).map_or("", String::as_str);
+        if state == required {
+            Ok(())
+        } else {
+            Err(format!("`{}` is at `{state}`, not at `{required}`", scenario.name))
+        }
+    }
+
+    fn move_on(&self, page: &Page) {
+        let Some(scenario) = &page.fixture.scenario else { return };
+        let Some(next) = &scenario.set_state else { return };
+        let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
+        states.insert(scenario.name.clone(), next.clone());
+    }
+
+    /// Forgets what has happened: stories begin anew, and requests are counted from 1.
+    pub fn reset(&self) {
+        self.states.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        for page in &self.pages {
+            page.fits.store(0, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Page {
+    fn misses(&self, request: &Request) -> Vec<(String, String)> {
+        let mut misses = match &self.fixture.matching {
+            Some(matching) => matching.misses(request),
+            None => Vec::new(),
+        };
+        if let Some(provider) = self.fixture.provider
+            && provider != request.provider
+        {
+            let why = format!("it is `{}`, not `{}`", request.provider.name(), provider.name());
+            misses.push(("provider".into(), why));
+        }
+        misses
+    }
+}
+
+impl When {
+    /// Whether the request with this number is one of those that are meant. Chance comes from the
+    /// seed, the stream and the number alone, so that it is the same in any order of requests.
+    pub fn holds(&self, ordinal: u64, elapsed: Duration, seed: Seed, stream: u64) -> bool {
+        let Self { nth, every, first, probability, after, until } = self;
+        nth.is_none_or(|nth| nth == ordinal)
+            && every.is_none_or(|every| every > 0 && ordinal.is_multiple_of(every))
+            && first.is_none_or(|first| ordinal <= first)
+            && after.is_none_or(|after| elapsed >= after)
+            && until.is_none_or(|until| elapsed < until)
+            && probability.is_none_or(|share| {
+                let mut dice = Seed(seed.dice(stream).next_u64()).dice(ordinal);
+                dice.unit() < share
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llm::Provider;
+    use serde_json::json;
+
+    fn request(model: &str, message: &str) -> Request {
+        Request {
+            provider: Provider::Openai,
+            model: model.into(),
+            user_message: message.into(),
+            system_prompt: String::new(),
+            temperature: None,
+            metadata: Default::default(),
+            tools: Vec::new(),
+            stream: false,
+            include_usage: false,
+            choices: 1,
+            headers: Vec::new(),
+            body: json!({}),
+        }
+    }
+
+    fn book(text: &str) -> Book {
+        Book::parse(text, "f.yml", Seed(1)).unwrap()
+    }
+
+    fn chosen(book: &Book, model: &str, message: &str) -> Result<usize, String> {
+        let request = request(model, message);
+        let chosen = book.choose(&request, Duration::ZERO);
+        chosen.map(|chosen| chosen.index).map_err(|miss| miss.words(&request))
+    }
+
+    #[test]
+    fn priority_goes_before_order_and_catch_all_comes_last() {
+        let book = book(
+            "fixtures:
+               - {catch_all: true, priority: 9, response: {content: a}}
+               - {match: {user_message: hel}, response: {content: b}}
+               - {match: {user_message: hello}, priority: 1, response: {content: c}}",
+        );
+        assert_eq!(chosen(&book, "m", "hello"), Ok(2));
+        assert_eq!(chosen(&book, "m", "help"), Ok(1));
+        assert_eq!(chosen(&book, "m", "bye"), Ok(0));
+    }
+
+    #[test]
+    fn a_story_goes_on() {
+        let book = book(
+            "fixtures:
+               - {scenario: {name: s, required_state: '', set_state: one}, response: {content: a}}
+               - {scenario: {name: s, required_state: one, set_state: two}, response: {content: b}}
+               - {scenario: {name: s, required_state: two}, response: {content: c}}",
+        );
+        let told: Vec<_> = (0..4).map(|_| chosen(&book, "m", "x").unwrap()).collect();
+        assert_eq!(told, [0, 1, 2, 2]);
+        book.reset();
+        assert_eq!(chosen(&book, "m", "x"), Ok(0));
+    }
+
+    #[test]
+    fn the_first_two_fail_and_then_it_works() {
+        let book = book(
+            "fixtures:
+               - {when: {times: 2}, error: {status: 503, message: busy}}
+               - {response: {content: fine}}",
+        );
+        let told: Vec<_> = (0..3).map(|_| chosen(&book, "m", "x").unwrap()).collect();
+        assert_eq!(told, [0, 0, 1]);
+    }
+
+    #[test]
+    fn the_nearest_fixture_is_named_with_what_is_wrong() {
+        let book = book(
+            "fixtures:
+               - {match: {user_message: hello, model: gpt-9}, response: {content: a}}
+               - {match: {user_message: bye, model: other}, response: {content: b}}",
+        );
+        let told = chosen(&book, "gpt-4", "hello there").unwrap_err();
+        assert_eq!(
+            told,
+            "No fixture matched for model='gpt-4' (2 fixtures checked); \
+             the nearest is fixture 0: model: `gpt-9` is not in `gpt-4`"
+        );
+    }
+
+    #[test]
+    fn chance_is_as_often_as_it_says() {
+        for share in [0.001, 0.1, 0.5, 0.9] {
+            let when = When { probability: Some(share), ..When::default() };
+            let hits = (1..=10_000).filter(|seed| when.holds(1, Duration::ZERO, Seed(*seed), 0));
+            let (hits, n) = (hits.count() as f64, 10_000.0);
+            let sigma = (n * share * (1.0 - share)).sqrt();
+            assert!((hits - n * share).abs() <= 3.0 * sigma, "{share}: {hits}");
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! The APIs, one file each: what a request of theirs says, and the form that an answer takes.
+//!
+//! To add one: write `x.rs` with a `pub(super) static DIALECT: Dialect` and add its line to
+//! [`DIALECTS`].
+
+mod anthropic;
+mod chat;
+mod embeddings;
+mod gemini;
+mod models;
+mod openai;
+mod responses;
+
+use std::sync::Arc;
+
+use mcp_loadtest_core::llm::{Answer, CallId, Problem, Provider, Request, StreamError};
+use serde_json::Value;
+
+use super::{frame::Frame, pieces::Piece};
+
+/// Every API, in the order in which they are asked whether a path is theirs.
+pub(crate) static DIALECTS: &[&Dialect] = &[
+    &chat::DIALECT,
+    &responses::DIALECT,
+    &anthropic::DIALECT,
+    &anthropic::COUNT_TOKENS,
+    &gemini::DIALECT,
+    &gemini::COUNT_TOKENS,
+    &embeddings::DIALECT,
+    &models::DIALECT,
+];
+
+/// One API.
+pub(crate) struct Dialect {
+    /// Its name in the journal.
+    pub(crate) name: &'static str,
+    pub(crate) provider: Provider,
+    /// The verb that it takes.
+    pub(crate) verb: &'static str,
+    /// Whether a path is its own, and what the path says.
+    pub(crate) route: fn(path: &str, query: &str) -> Option<Route>,
+    /// Reads a body. What is wrong with it is told in the provider's form.
+    pub(crate) read: fn(&Route, Value) -> Result<Request, Problem>,
+    /// How it is answered.
+    pub(crate) kind: Kind,
+}
+
+/// How an API is answered.
+pub(crate) enum Kind {
+    /// By a fixture, whole or piece by piece.
+    Model { whole: fn(&Reply) -> Value, voice: fn(Arc<Reply>) -> Box<dyn Voice> },
+    /// By a fixture, always whole.
+    Whole(fn(&Reply) -> Value),
+    /// From what was asked alone; fixtures are not looked at, but for the models that they name.
+    Plain(fn(&Request, models: &[String]) -> Value),
+}
+
+impl std::fmt::Debug for Dialect {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Dialect").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// What a path says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Route {
+    /// The model, where the path names it.
+    pub(crate) model: Option<String>,
+    /// Whether the path asks for a stream.
+    pub(crate) stream: bool,
+    /// How a stream is written.
+    pub(crate) framing: Framing,
+}
+
+/// How a stream is written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Framing {
+    /// Server-sent events.
+    #[default]
+    Events,
+    /// A JSON array, element by element.
+    Array,
+}
+
+/// An answer with all that gives it its form.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) request: Request,
+    pub(crate) answer: Answer,
+    /// What ids are made from.
+    pub(crate) number: u64,
+    /// Gemini: the call of a tool came out wrong.
+    pub(crate) malformed_call: bool,
+    /// The answer says that it is complete although it calls tools.
+    pub(crate) wrong_finish: bool,
+}
+
+/// When answers are said to have been made. It never changes, so that the same seed gives the same
+/// bytes on every day.
+pub(crate) const CREATED: u64 = 1_767_225_600;
+
+impl Reply {
+    /// An id that looks like the provider's own.
+    pub(crate) fn id(&self, prefix: &str) -> String {
+        format!("{prefix}{:016x}", self.number)
+    }
+
+    /// Puts the id of the `call`-th call of a tool under a key, unless it must have none.
+    pub(crate) fn identify(
+        &self,
+        object: &mut Value,
+        key: &str,
+        id: &CallId,
+        prefix: &str,
+        call: usize,
+    ) {
+        object[key] = match id {
+            CallId::MadeUp => format!("{prefix}{:014x}{call:02x}", self.number >> 8).into(),
+            CallId::Given(id) => id.as_str().into(),
+            CallId::Missing => return,
+        };
+    }
+}
+
+/// How an API speaks piece by piece.
+pub(crate) trait Voice: Send {
+    /// What comes before the first piece.
+    fn open(&mut self, out: &mut Vec<Frame>);
+    /// The next piece.
+    fn say(&mut self, piece: &Piece<'_>, out: &mut Vec<Frame>);
+    /// What says that it was everything.
+    fn close(&mut self, out: &mut Vec<Frame>);
+    /// An error in the middle.
+    fn fail(&mut self, error: &StreamError, out: &mut Vec<Frame>);
+}
+
+/// The body of an error in the provider's form, and the headers that belong to it.
+pub(crate) fn problem(
+    provider: Provider,
+    problem: &Problem,
+    number: u64,
+) -> (Vec<(String, String)>, Value) {
+    match provider {
+        Provider::Openai | Provider::Responses => openai::problem(provider, problem, number),
+        Provider::Anthropic => anthropic::problem(problem, number),
+        Provider::Gemini => gemini::problem(problem),
+    }
+}
+
+/// Whose API a path most likely was meant for, for those that are nobody's.
+pub(crate) fn likely_provider(path: &str) -> Provider {
+    if path.contains("/messages") {
+        Provider::Anthropic
+    } else if path.contains("/v1beta") || path.contains("/models/") {
+        Provider::Gemini
+    } else if path.contains("/responses") {
+        Provider::Responses
+    } else {
+        Provider::Openai
+    }
+}
+
+/// A member that must be a text.
+pub(super) fn text<'v>(body: &'v Value, key: &str) -> Result<&'v str, Problem> {
+    body.get(key)
+        .and_then(Value::as_str)
+        .filter(|text| !text.trim().is_empty())
+        .ok_or_else(|| Problem::new(400, format!("`{key}` is missing or no text")))
+}
+
+/// A member that must be a truth value, if it is there.
+pub(super) fn truth(body: &Value, key: &str) -> Result<bool, Problem> {
+    match body.get(key) {
+        None | Some(Value::Null) => Ok(false),
+        Some(Value::Bool(truth)) => Ok(*truth),
+        Some(_) => Err(Problem::new(400, format!("`{key}` is neither true nor false"))),
+    }
+}
+
+/// The texts of a content that is a text or a list of parts.
+pub(super) fn texts(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => {
+            let texts = parts.iter().filter_map(|part| part.get("text")?.as_str());
+            texts.collect::<Vec<_>>().join("\n")
+        }
+        _ => String::new(),
+    }
+}
+
+/// A request with nothing but the model.
+pub(super) fn bare(provider: Provider, model: &str, body: Value) -> Request {
+    Request {
+        provider,
+        model: model.to_owned(),
+        user_message: String::new(),
+        system_prompt: String::new(),
+        temperature: body.get("temperature").and_then(Value::as_f64),
+        metadata: body.get("metadata").and_then(Value::as_object).cloned().unwrap_or_default(),
+        tools: Vec::new(),
+        stream: false,
+        include_usage: false,
+        choices: 1,
+        headers: Vec::new(),
+        body,
+    }
+}
+
+/// The messages of a conversation: what the user said last, and what the system or developer said.
+pub(super) fn conversation(messages: &Value, request: &mut Request) {
+    for message in messages.as_array().into_iter().flatten() {
+        let said = || texts(message.get("content").unwrap_or(&Value::Null));
+        match message.get("role").and_then(Value::as_str) {
+            // A turn that only brings results of tools has no text, and leaves the last one standing.
+            Some("user") if !said().trim().is_empty() => request.user_message = said(),
+            Some("system" | "developer") => {
+                if !request.system_prompt.is_empty() {
+                    request.system_prompt.push('\n');
+                }
+                request.system_prompt.push_str(&said());
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Frames: what a stream is made of.
+
+/// One event of a stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Frame {
+    /// The name of the event, where the API names them.
+    pub(crate) event: Option<&'static str>,
+    /// Its data: JSON, or a word such as `[DONE]`.
+    pub(crate) data: String,
+}
+
+impl Frame {
+    /// An event without a name.
+    pub(crate) fn data(data: impl std::fmt::Display) -> Self {
+        Self { event: None, data: data.to_string() }
+    }
+
+    /// An event with a name.
+    pub(crate) fn named(event: &'static str, data: impl std::fmt::Display) -> Self {
+        Self { event: Some(event), data: data.to_string() }
+    }
+}

@@ -1,0 +1,238 @@
+//! Requests, read with limits on everything that a client decides.
+
+use std::{io, time::Duration};
+
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+    time::{Instant, timeout_at},
+};
+
+/// A head may not be longer, nor have more lines.
+const HEAD_LIMIT: usize = 64 << 10;
+const MOST_HEADERS: usize = 200;
+/// A body may not be longer.
+const BODY_LIMIT: usize = 32 << 20;
+/// How long a request may take to arrive, once it has begun.
+const READ_DEADLINE: Duration = Duration::from_secs(30);
+const READ_SIZE: usize = 8 << 10;
+/// How much room a connection may keep.
+const KEPT: usize = 64 << 10;
+
+/// A request.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub(super) verb: String,
+    pub(super) path: String,
+    pub(super) query: String,
+    /// Names in lower case; what came twice is joined by `, `.
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) body: Vec<u8>,
+    pub(super) keep_alive: bool,
+}
+
+/// What came in place of a request.
+#[derive(Debug)]
+pub(super) enum Nothing {
+    /// The end of the connection.
+    Closed,
+    /// Something that gets a refusal and then the end.
+    Bad { status: u16, why: String, path: String },
+}
+
+impl Nothing {
+    /// Says which path it was: errors have the form of its provider.
+    fn about(self, path: &str) -> Self {
+        match self {
+            Self::Bad { status, why, .. } => Self::Bad { status, why, path: path.to_owned() },
+            Self::Closed => Self::Closed,
+        }
+    }
+}
+
+impl From<io::Error> for Nothing {
+    fn from(_: io::Error) -> Self {
+        Self::Closed
+    }
+}
+
+fn bad(status: u16, why: impl Into<String>) -> Nothing {
+    Nothing::Bad { status, why: why.into(), path: String::new() }
+}
+
+/// What has come and is not used yet.
+#[derive(Debug, Default)]
+pub(super) struct Incoming {
+    bytes: Vec<u8>,
+}
+
+/// What a head says of the body.
+enum Body {
+    Length(usize),
+    Chunks,
+}
+
+impl Incoming {
+    /// The next request.
+    pub(super) async fn next(&mut self, stream: &mut TcpStream) -> Result<Asked, Nothing> {
+        if self.bytes.is_empty() && !self.more(stream).await? {
+            return Err(Nothing::Closed);
+        }
+        let deadline = Instant::now() + READ_DEADLINE;
+        let read = timeout_at(deadline, self.read(stream)).await;
+        read.unwrap_or_else(|_| {
+            Err(bad(408, format!("the request took longer than {READ_DEADLINE:?}")))
+        })
+    }
+
+    async fn read(&mut self, stream: &mut TcpStream) -> Result<Asked, Nothing> {
+        let (mut asked, head, body) = loop {
+            if let Some(found) = self.head()? {
+                break found;
+            }
+            if !self.more(stream).await? {
+                return Err(Nothing::Closed);
+            }
+        };
+        self.bytes.drain(..head);
+        if header(&asked, "expect").is_some_and(|value| value.eq_ignore_ascii_case("100-continue"))
+            && self.bytes.is_empty()
+        {
+            stream.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").await?;
+        }
+        let read = match body {
+            Body::Length(length) => self.counted(stream, length).await,
+            Body::Chunks => self.chunks(stream).await,
+        };
+        asked.body = read.map_err(|nothing| nothing.about(&asked.path))?;
+        self.bytes.shrink_to(KEPT);
+        Ok(asked)
+    }
+
+    /// Reads the head, if it is all there.
+    fn head(&self) -> Result<Option<(Asked, usize, Body)>, Nothing> {
+        let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
+        let mut request = httparse::Request::new(&mut headers);
+        let length = match request.parse(&self.bytes) {
+            Ok(httparse::Status::Complete(length)) if length <= HEAD_LIMIT => length,
+            Ok(httparse::Status::Partial) if self.bytes.len() <= HEAD_LIMIT => return Ok(None),
+            Ok(_) | Err(httparse::Error::TooManyHeaders) => {
+                return Err(bad(431, "the head is too long"));
+            }
+            Err(error) => return Err(bad(400, format!("not an HTTP request: {error}"))),
+        };
+        let target = request.path.unwrap_or_default();
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let mut asked = Asked {
+            verb: request.method.unwrap_or_default().to_owned(),
+            path: path.to_owned(),
+            query: query.to_owned(),
+            headers: Vec::with_capacity(request.headers.len()),
+            body: Vec::new(),
+            keep_alive: request.version == Some(1),
+        };
+        for line in request.headers.iter() {
+            let name = line.name.to_ascii_lowercase();
+            let value = String::from_utf8_lossy(line.value).trim().to_owned();
+            match asked.headers.iter_mut().find(|(own, _)| *own == name) {
+                Some((_, own)) => {
+                    own.push_str(", ");
+                    own.push_str(&value);
+                }
+                None => asked.headers.push((name, value)),
+            }
+        }
+        asked.keep_alive &=
+            !header(&asked, "connection").is_some_and(|value| value.eq_ignore_ascii_case("close"));
+        let body = body_of(&asked)?;
+        Ok(Some((asked, length, body)))
+    }
+
+    async fn counted(&mut self, stream: &mut TcpStream, length: usize) -> Result<Vec<u8>, Nothing> {
+        while self.bytes.len() < length {
+            if !self.more(stream).await? {
+                return Err(Nothing::Closed);
+            }
+        }
+        Ok(self.bytes.drain(..length).collect())
+    }
+
+    async fn chunks(&mut self, stream: &mut TcpStream) -> Result<Vec<u8>, Nothing> {
+        let mut body = Vec::new();
+        loop {
+            let (line, size) = loop {
+                match httparse::parse_chunk_size(&self.bytes) {
+                    Ok(httparse::Status::Complete(found)) => break found,
+                    Ok(httparse::Status::Partial) if self.bytes.len() < READ_SIZE => {}
+                    _ => return Err(bad(400, "a chunk without a size")),
+                }
+                if !self.more(stream).await? {
+                    return Err(Nothing::Closed);
+                }
+            };
+            let size = usize::try_from(size).unwrap_or(usize::MAX);
+            if size > BODY_LIMIT - body.len() {
+                return Err(too_large());
+            }
+            self.bytes.drain(..line);
+            let chunk = self.counted(stream, size + 2).await?;
+            if size == 0 {
+                return Ok(body);
+            }
+            body.extend_from_slice(&chunk[..size]);
+        }
+    }
+
+    /// Reads some more. `false`: there is no more. Room grows with what has come, not with what was
+    /// announced.
+    pub(super) async fn more(&mut self, stream: &mut TcpStream) -> io::Result<bool> {
+        self.bytes.reserve(READ_SIZE);
+        Ok(stream.read_buf(&mut self.bytes).await? > 0)
+    }
+
+    /// Throws away what comes. `false`: nothing comes any more.
+    pub(super) async fn skip(&mut self, stream: &mut TcpStream) -> bool {
+        self.bytes.clear();
+        self.more(stream).await.unwrap_or(false)
+    }
+
+    /// What a client sends ahead while it waits is kept for its turn, up to a limit.
+    pub(super) async fn hung_up(&mut self, reader: &mut (impl tokio::io::AsyncRead + Unpin)) {
+        loop {
+            if self.bytes.len() >= HEAD_LIMIT {
+                return std::future::pending().await;
+            }
+            self.bytes.reserve(READ_SIZE);
+            match reader.read_buf(&mut self.bytes).await {
+                Ok(0) | Err(_) => return,
+                Ok(_) => {}
+            }
+        }
+    }
+}
+
+fn header<'a>(asked: &'a Asked, name: &str) -> Option<&'a str> {
+    asked.headers.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
+}
+
+fn too_large() -> Nothing {
+    bad(413, format!("the body is longer than {} MiB", BODY_LIMIT >> 20))
+}
+
+fn body_of(asked: &Asked) -> Result<Body, Nothing> {
+    if let Some(encoding) = header(asked, "transfer-encoding") {
+        return if encoding.eq_ignore_ascii_case("chunked")
+            && header(asked, "content-length").is_none()
+        {
+            Ok(Body::Chunks)
+        } else {
+            Err(bad(400, "a transfer encoding that is not only `chunked`"))
+        };
+    }
+    let Some(text) = header(asked, "content-length") else { return Ok(Body::Length(0)) };
+    match text.parse() {
+        Ok(length) if length <= BODY_LIMIT => Ok(Body::Length(length)),
+        Ok(_) => Err(too_large().about(&asked.path)),
+        Err(_) => Err(bad(400, "a content length that is no number")),
+    }
+}

@@ -1,0 +1,165 @@
+//! Sockets: written by hand, because the faults are in what no library would send: a length that is
+//! not kept, a chunk that does not end, a reset in the middle.
+//!
+//! | file         | what it does                                              |
+//! |--------------|-----------------------------------------------------------|
+//! | `incoming`   | reads requests, with limits                               |
+//! | `exchange`   | decides what a request gets                               |
+//! | `outgoing`   | sends an answer in one piece, and breaks it               |
+//! | `stream`     | sends an answer piece by piece, and breaks it             |
+//! | `sse`        | writes frames, in the usual form or an odd one            |
+
+mod exchange;
+mod incoming;
+mod outgoing;
+mod sse;
+mod stream;
+
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+
+use tokio::{
+    net::{TcpListener, TcpStream},
+    task::{JoinHandle, JoinSet},
+    time::sleep,
+};
+
+use self::incoming::Incoming;
+use super::{
+    desk::Desk,
+    journal::{Entry, Journal},
+};
+
+/// How long to wait when the system has no more sockets to give.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// What becomes of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum After {
+    /// It takes another request.
+    Open,
+    /// It is closed.
+    Closed,
+    /// It is reset.
+    Reset,
+}
+
+/// A mock that has its address. Connections wait until it serves.
+#[derive(Debug)]
+pub struct BoundLlm {
+    listener: TcpListener,
+    address: SocketAddr,
+    desk: Arc<Desk>,
+}
+
+impl BoundLlm {
+    pub(super) async fn new(desk: Desk, address: SocketAddr) -> io::Result<Self> {
+        if !address.ip().is_loopback() {
+            let why = format!(
+                "the mock listens on loopback addresses only, not on {address}; use `127.0.0.1:0`"
+            );
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        }
+        let listener = TcpListener::bind(address).await?;
+        Ok(Self { address: listener.local_addr()?, listener, desk: Arc::new(desk) })
+    }
+
+    /// Where it is, without a path: what SDKs call a base URL, but for `/v1`.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// What it answers with, and what it has seen.
+    pub fn desk(&self) -> Arc<Desk> {
+        self.desk.clone()
+    }
+
+    /// Serves until the future is dropped, which also ends all connections.
+    pub async fn serve(self) {
+        let mut connections = JoinSet::new();
+        loop {
+            tokio::select! {
+                accepted = self.listener.accept() => match accepted {
+                    Ok((stream, _)) => {
+                        connections.spawn(connect(stream, self.desk.clone()));
+                    }
+                    Err(_) => sleep(ACCEPT_PAUSE).await,
+                },
+                Some(_) = connections.join_next() => {}
+            }
+        }
+    }
+
+    /// Serves in the background until the result is dropped.
+    pub fn spawn(self) -> RunningLlm {
+        let (url, desk) = (self.url(), self.desk());
+        RunningLlm { url, desk, task: tokio::spawn(self.serve()) }
+    }
+}
+
+/// A mock that serves in the background; it stops when this is dropped.
+#[derive(Debug)]
+pub struct RunningLlm {
+    url: String,
+    desk: Arc<Desk>,
+    task: JoinHandle<()>,
+}
+
+impl Drop for RunningLlm {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl RunningLlm {
+    /// Where it is, without a path.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// What each client asked and got.
+    pub fn journal(&self) -> &Journal {
+        self.desk.journal()
+    }
+
+    /// Fails the test unless a fixture answered at least one request whose model or path holds this
+    /// text.
+    ///
+    /// # Panics
+    ///
+    /// When no such request was answered.
+    #[track_caller]
+    pub fn assert_matched(&self, text: &str) -> Entry {
+        let entries = self.journal().entries();
+        let found = entries.iter().find(|entry| {
+            entry.fixture.is_some() && (entry.model.contains(text) || entry.path.contains(text))
+        });
+        match found {
+            Some(entry) => entry.clone(),
+            None => panic!("no fixture answered a request for `{text}`; there were {entries:#?}"),
+        }
+    }
+}
+
+async fn connect(stream: TcpStream, desk: Arc<Desk>) {
+    // Without it the small writes of a stream wait for the client's acknowledgements.
+    let _ = stream.set_nodelay(true);
+    let mut connection = Connection { stream, incoming: Incoming::default(), desk };
+    loop {
+        match connection.turn().await {
+            Ok(After::Open) => {}
+            Ok(After::Reset) => {
+                // Without it the system would say goodbye in the usual way.
+                let _ = connection.stream.set_zero_linger();
+                return;
+            }
+            // Whatever went wrong with the socket, nobody is left to be told.
+            Ok(After::Closed) | Err(_) => return,
+        }
+    }
+}
+
+struct Connection {
+    stream: TcpStream,
+    incoming: Incoming,
+    desk: Arc<Desk>,
+}
