@@ -5,7 +5,7 @@ use clap::{Parser, Subcommand};
 use crate::{
     commands::{
         audit, compare, completions, deadlock_probe, demo, example_config, gateway, list_scenarios,
-        man, mock, negative_path, probe, proxy, replay, report, run, runs, schema,
+        llm, man, mock, negative_path, probe, proxy, replay, report, run, runs, schema,
     },
     env::Color,
 };
@@ -82,6 +82,8 @@ pub(crate) enum Command {
     Schema(schema::SchemaArgs),
     /// Be an MCP server: healthy, or failing as you say.
     Mock(mock::MockArgs),
+    /// Be the API of a model: OpenAI, Anthropic or Gemini, failing as you say.
+    Llm(Box<llm::LlmArgs>),
     /// Stand between a client and a server, and let things go wrong.
     Proxy(proxy::ProxyArgs),
     /// Check whatever sits between clients and servers: what does it keep, what does it break?

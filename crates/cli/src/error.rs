@@ -15,6 +15,7 @@ use mcp_loadtest_core::{
 use mcp_loadtest_mock::{
     audit::{AuditIncomplete, StoreError},
     gateway::GatewayError,
+    llm::LlmError,
 };
 use thiserror::Error;
 
@@ -76,6 +77,9 @@ pub(crate) enum CliError {
     /// A gateway could not be checked.
     #[error("{0}")]
     Gateway(Box<GatewayError>),
+    /// A mock of models cannot do its work.
+    #[error("{0}")]
+    Llm(#[from] LlmError),
     /// A fault that can never happen.
     #[error("{0}")]
     Fault(#[from] Impossible),
@@ -102,6 +106,7 @@ impl CliError {
             Self::Target { source, .. } => source.hint(),
             Self::Fault(error) => error.hint(),
             Self::Store(error) => error.hint(),
+            Self::Llm(error) => error.hint(),
             Self::Gateway(error) => error.hint(),
             Self::Read { .. } | Self::Write { .. } | Self::System(_) | Self::Audit(_) => None,
             Self::Interrupted => Some(

@@ -5,7 +5,7 @@ use mcp_loadtest::ProbeReport;
 use mcp_loadtest_core::{
     compare, config,
     exit::Exit,
-    fuzz,
+    fuzz, llm,
     report::{json, summary},
     tools_file, trace,
 };
@@ -34,6 +34,12 @@ pub(crate) enum SchemaName {
     Probe,
     /// What gateway --json prints
     Gateway,
+    /// The file behind llm --fixtures
+    Fixtures,
+    /// One line of llm --journal
+    LlmJournal,
+    /// What llm verdict --json prints
+    LlmVerdict,
     /// A saved case of the fuzzer: cases/*.json of a run
     Case,
 }
@@ -50,6 +56,9 @@ impl SchemaName {
             Self::Tools => tools_file::schema(),
             Self::Probe => ProbeReport::json_schema(),
             Self::Gateway => gateway::schema(),
+            Self::Fixtures => llm::FixtureFile::json_schema(),
+            Self::LlmJournal => llm::Entry::json_schema(),
+            Self::LlmVerdict => llm::ClientReport::json_schema(),
             Self::Case => fuzz::schema(),
         }
     }

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use super::{Fixture, FixtureFile, Request, When};
+use super::{Fixture, FixtureFile, Recordings, Request, When};
 use crate::{config::ConfigError, seed::Seed};
 
 /// All fixtures in the order in which they are looked at, and what has happened so far.
@@ -19,6 +19,7 @@ pub struct Book {
     /// Where each story has come to. Only fixtures that tell a story look here.
     states: Mutex<HashMap<String, String>>,
     seed: Seed,
+    recordings: Recordings,
 }
 
 #[derive(Debug)]
@@ -72,7 +73,13 @@ impl NoMatch {
 impl Book {
     /// The fixtures of several files, in their order. The seed is for `when` with a chance.
     pub fn new(files: impl IntoIterator<Item = FixtureFile>, seed: Seed) -> Self {
-        let fixtures = files.into_iter().flat_map(|file| file.fixtures);
+        let mut recordings = Vec::new();
+        let mut fixtures = Vec::new();
+        for file in files {
+            fixtures.extend(file.fixtures);
+            recordings.extend(file.recordings);
+        }
+        let fixtures = fixtures.into_iter();
         let mut pages: Vec<_> = fixtures
             .enumerate()
             .map(|(index, fixture)| Page { fixture, index, fits: AtomicU64::new(0) })
@@ -80,7 +87,7 @@ impl Book {
         // The sort is stable: within a priority the order of the files stays.
         pages
             .sort_by_key(|page| (page.fixture.catch_all, std::cmp::Reverse(page.fixture.priority)));
-        Self { pages, states: Mutex::default(), seed }
+        Self { pages, states: Mutex::default(), seed, recordings: Recordings::new(recordings) }
     }
 
     /// Reads one text as a whole book.
@@ -164,12 +171,18 @@ impl Book {
         states.insert(scenario.name.clone(), next.clone());
     }
 
+    /// What was recorded.
+    pub fn recordings(&self) -> &Recordings {
+        &self.recordings
+    }
+
     /// Forgets what has happened: stories begin anew, and requests are counted from 1.
     pub fn reset(&self) {
         self.states.lock().unwrap_or_else(PoisonError::into_inner).clear();
         for page in &self.pages {
             page.fits.store(0, Ordering::Relaxed);
         }
+        self.recordings.reset();
     }
 }
 
@@ -226,6 +239,8 @@ mod tests {
             choices: 1,
             headers: Vec::new(),
             body: json!({}),
+            length: 2,
+            hash: 0,
         }
     }
 

@@ -7,16 +7,23 @@ pub(crate) struct Frame {
     pub(crate) event: Option<&'static str>,
     /// Its data: JSON, or a word such as `[DONE]`.
     pub(crate) data: String,
+    /// Whether the data breaks off: nothing says that the event has ended.
+    pub(crate) breaks_off: bool,
 }
 
 impl Frame {
     /// An event without a name.
     pub(crate) fn data(data: impl std::fmt::Display) -> Self {
-        Self { event: None, data: data.to_string() }
+        Self { event: None, data: data.to_string(), breaks_off: false }
     }
 
     /// An event with a name.
     pub(crate) fn named(event: &'static str, data: impl std::fmt::Display) -> Self {
-        Self { event: Some(event), data: data.to_string() }
+        Self { event: Some(event), ..Self::data(data) }
+    }
+
+    /// The beginning of an event.
+    pub(crate) fn broken_off(data: String) -> Self {
+        Self { event: None, data, breaks_off: true }
     }
 }

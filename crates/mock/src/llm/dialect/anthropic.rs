@@ -1,6 +1,6 @@
 //! Anthropic: messages, and how many tokens one would cost.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use mcp_loadtest_core::llm::{
     Block, Problem, Provider, Request, StopReason, StreamError, estimated_tokens, wording,
@@ -8,11 +8,11 @@ use mcp_loadtest_core::llm::{
 use serde_json::{Value, json};
 
 use super::{Dialect, Kind, Reply, Route, Voice, bare, conversation, text, texts, truth};
-use crate::llm::{frame::Frame, pieces::Piece};
+use crate::llm::{frame::Frame, limits::moment_in, pieces::Piece};
 
 pub(super) static DIALECT: Dialect = Dialect {
-    name: "messages",
     provider: Provider::Anthropic,
+    path: "/v1/messages",
     verb: "POST",
     route: |path, _| (path == "/v1/messages").then(Route::default),
     read,
@@ -20,17 +20,15 @@ pub(super) static DIALECT: Dialect = Dialect {
 };
 
 pub(super) static COUNT_TOKENS: Dialect = Dialect {
-    name: "count_tokens",
     provider: Provider::Anthropic,
+    path: "/v1/messages/count_tokens",
     verb: "POST",
     route: |path, _| (path == "/v1/messages/count_tokens").then(Route::default),
     read: |_, body| {
         let model = text(&body, "model")?.to_owned();
         Ok(bare(Provider::Anthropic, &model, body))
     },
-    kind: Kind::Plain(
-        |request, _| json!({ "input_tokens": estimated_tokens(request.body.to_string().len()) }),
-    ),
+    kind: Kind::Plain(|request, _| json!({ "input_tokens": estimated_tokens(request.length) })),
 };
 
 fn read(_: &Route, body: Value) -> Result<Request, Problem> {
@@ -208,6 +206,8 @@ pub(super) fn problem(problem: &Problem, number: u64) -> (Vec<(String, String)>,
     if problem.status == 429 {
         headers.push(("anthropic-ratelimit-requests-limit".into(), "100".into()));
         headers.push(("anthropic-ratelimit-requests-remaining".into(), "0".into()));
+        let reset = Duration::from_millis(problem.retry_after_ms.unwrap_or_default());
+        headers.push(("anthropic-ratelimit-requests-reset".into(), moment_in(reset)));
     }
     let body = json!({
         "type": "error",

@@ -13,8 +13,8 @@ use super::{
 use crate::llm::{frame::Frame, pieces::Piece};
 
 pub(super) static DIALECT: Dialect = Dialect {
-    name: "chat",
     provider: Provider::Openai,
+    path: "/v1/chat/completions",
     verb: "POST",
     route: |path, _| (path == "/v1/chat/completions").then(Route::default),
     read,

@@ -10,8 +10,8 @@ use super::{Dialect, Kind, Reply, Route, bare, text};
 use crate::llm::hash;
 
 pub(super) static DIALECT: Dialect = Dialect {
-    name: "embeddings",
     provider: Provider::Openai,
+    path: "/v1/embeddings",
     verb: "POST",
     route: |path, _| (path == "/v1/embeddings").then(Route::default),
     read,

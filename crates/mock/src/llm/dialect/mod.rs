@@ -32,9 +32,9 @@ pub(crate) static DIALECTS: &[&Dialect] = &[
 
 /// One API.
 pub(crate) struct Dialect {
-    /// Its name in the journal.
-    pub(crate) name: &'static str,
     pub(crate) provider: Provider,
+    /// Where it is, for people.
+    pub(crate) path: &'static str,
     /// The verb that it takes.
     pub(crate) verb: &'static str,
     /// Whether a path is its own, and what the path says.
@@ -57,7 +57,7 @@ pub(crate) enum Kind {
 
 impl std::fmt::Debug for Dialect {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Dialect").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("Dialect").field("path", &self.path).finish_non_exhaustive()
     }
 }
 
@@ -128,6 +128,8 @@ pub(crate) trait Voice: Send {
     fn open(&mut self, out: &mut Vec<Frame>);
     /// The next piece.
     fn say(&mut self, piece: &Piece<'_>, out: &mut Vec<Frame>);
+    /// What is held back: the stream stops here, for a while or, with `is_cut`, for ever.
+    fn settle(&mut self, _is_cut: bool, _out: &mut Vec<Frame>) {}
     /// What says that it was everything.
     fn close(&mut self, out: &mut Vec<Frame>);
     /// An error in the middle.
@@ -204,6 +206,8 @@ pub(super) fn bare(provider: Provider, model: &str, body: Value) -> Request {
         choices: 1,
         headers: Vec::new(),
         body,
+        length: 0,
+        hash: 0,
     }
 }
 

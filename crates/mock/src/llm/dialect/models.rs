@@ -6,8 +6,8 @@ use serde_json::json;
 use super::{CREATED, Dialect, Kind, Route, bare};
 
 pub(super) static DIALECT: Dialect = Dialect {
-    name: "models",
     provider: Provider::Openai,
+    path: "/v1/models",
     verb: "GET",
     route: |path, _| (path == "/v1/models").then(Route::default),
     read: |_, body| Ok(bare(Provider::Openai, "", body)),

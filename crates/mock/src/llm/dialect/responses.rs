@@ -12,8 +12,8 @@ use super::{
 use crate::llm::{frame::Frame, pieces::Piece};
 
 pub(super) static DIALECT: Dialect = Dialect {
-    name: "responses",
     provider: Provider::Responses,
+    path: "/v1/responses",
     verb: "POST",
     route: |path, _| (path == "/v1/responses").then(Route::default),
     read,

@@ -31,6 +31,28 @@ pub(super) struct Asked {
     pub(super) keep_alive: bool,
 }
 
+impl Asked {
+    /// What stands for a request that could not be read.
+    pub(super) fn unread(path: String) -> Self {
+        Self {
+            verb: String::new(),
+            path,
+            query: String::new(),
+            headers: Vec::new(),
+            body: Vec::new(),
+            keep_alive: false,
+        }
+    }
+
+    /// The path with its query.
+    pub(super) fn target(&self) -> String {
+        match self.query.as_str() {
+            "" => self.path.clone(),
+            query => format!("{}?{query}", self.path),
+        }
+    }
+}
+
 /// What came in place of a request.
 #[derive(Debug)]
 pub(super) enum Nothing {
