@@ -5,9 +5,11 @@
 
 mod anthropic;
 mod chat;
+mod completions;
 mod embeddings;
 mod gemini;
 mod models;
+mod moderations;
 mod openai;
 mod responses;
 
@@ -29,6 +31,8 @@ pub(crate) static DIALECTS: &[&Dialect] = &[
     &gemini::COUNT_TOKENS,
     &embeddings::DIALECT,
     &models::DIALECT,
+    &completions::DIALECT,
+    &moderations::DIALECT,
 ];
 
 /// One API.
