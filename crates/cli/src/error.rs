@@ -17,6 +17,7 @@ use mcp_loadtest_mock::{
     gateway::GatewayError,
     llm::LlmError,
 };
+use mcp_loadtest_wire::process::SpawnError;
 use thiserror::Error;
 
 use crate::env::Env;
@@ -80,6 +81,9 @@ pub(crate) enum CliError {
     /// A mock of models cannot do its work.
     #[error("{0}")]
     Llm(#[from] LlmError),
+    /// A program of the user's did not start.
+    #[error("{0}")]
+    App(#[from] SpawnError),
     /// A fault that can never happen.
     #[error("{0}")]
     Fault(#[from] Impossible),
@@ -107,6 +111,7 @@ impl CliError {
             Self::Fault(error) => error.hint(),
             Self::Store(error) => error.hint(),
             Self::Llm(error) => error.hint(),
+            Self::App(error) => error.hint(),
             Self::Gateway(error) => error.hint(),
             Self::Read { .. } | Self::Write { .. } | Self::System(_) | Self::Audit(_) => None,
             Self::Interrupted => Some(

@@ -264,3 +264,51 @@ fn every_key_of_a_file_is_explained() {
     }
     assert_eq!(missing, Vec::<String>::new());
 }
+
+const APP: &str = r#"
+import json, os, sys, time, urllib.error, urllib.request
+body = json.dumps({"model": "m", "messages": [{"role": "user", "content": "x"}]}).encode()
+for wait in [0.2, 0.4] if sys.argv[1] == "patient" else [0]:
+    try:
+        with urllib.request.urlopen(os.environ["OPENAI_BASE_URL"] + "/chat/completions", body) as reply:
+            print(json.load(reply)["choices"][0]["message"]["content"])
+            sys.exit(0)
+    except urllib.error.HTTPError as error:
+        print("status", error.code, file=sys.stderr)
+    time.sleep(wait)
+sys.exit(7)
+"#;
+
+#[test]
+fn an_app_is_tried_out_and_judged() {
+    let folder = folder(
+        "fixtures:
+          - {when: {first: 1}, error: {status: 503, message: x}}
+          - {response: {content: fine}}",
+    );
+    fs::write(folder.path().join("app.py"), APP).unwrap();
+    let start = |flags: &[&str], app: &str| {
+        let command = ["--", "python3", "app.py", app];
+        let args = [&["llm", "--fixtures", "f.yml"], flags, &command[..]].concat();
+        binary()
+            .args(&args)
+            .current_dir(folder.path())
+            .env("OPENAI_API_KEY", "mine")
+            .output()
+            .unwrap()
+    };
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let hasty = start(&[], "hasty");
+    assert_eq!(hasty.status.code(), Some(7), "its code is ours: {}", text(&hasty.stderr));
+    assert!(text(&hasty.stderr).contains("app: status 503"), "{}", text(&hasty.stderr));
+    let hasty = start(&["--verdict"], "hasty");
+    assert_eq!(hasty.status.code(), Some(1));
+    assert!(text(&hasty.stdout).contains("gave_up"), "{}", text(&hasty.stdout));
+    let patient = start(&["--verdict", "--journal", "j.jsonl"], "patient");
+    let said = text(&patient.stdout);
+    assert_eq!(patient.status.code(), Some(0), "{said}{}", text(&patient.stderr));
+    assert!(said.starts_with("fine\nPASS"), "{said}");
+    assert!(!fs::read_to_string(folder.path().join("j.jsonl")).unwrap().contains("mine"));
+    let none = run_in(folder.path(), &["llm", "--fixtures", "f.yml", "--", "no-such-program"]);
+    assert_eq!(none.code, 2, "{}", none.err);
+}

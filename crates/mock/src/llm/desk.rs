@@ -148,6 +148,11 @@ impl Desk {
         self.noticed.notify_one();
     }
 
+    /// What has not been told yet.
+    pub fn notices(&self) -> Vec<String> {
+        self.notices.lock().unwrap_or_else(PoisonError::into_inner).drain(..).collect()
+    }
+
     /// The next thing that whoever runs this should know.
     pub async fn next_notice(&self) -> String {
         loop {

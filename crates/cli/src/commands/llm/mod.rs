@@ -16,6 +16,8 @@ use crate::{admin_args::AdminArgs, env::Env, error::CliError};
 
 const EXAMPLES: &str = "\
 Examples:
+  mcp-loadtest llm --fixtures fixtures.yml --verdict -- python my_app.py
+                                                               try an app: is it ready for these failures?
   mcp-loadtest llm --fixtures fixtures.yml                     prints its URL; any API key will do
   mcp-loadtest llm --fixtures fixtures/ --watch                a folder of files, read again when they change
   mcp-loadtest llm --fixtures fixtures.yml --validate          only say what is wrong with the file
@@ -32,9 +34,9 @@ A file that fails twice and then answers, cut off in the middle the first time:
       faults:
         - {at: {after_chars: 5}, cut: reset, when: {first: 1}}
 
-`llm --explain` lists every key. Point a client at it:
+`llm --explain` lists every key. A command behind `--` is started with these variables; else set them:
   OPENAI_BASE_URL=http://127.0.0.1:PORT/v1   ANTHROPIC_BASE_URL=http://127.0.0.1:PORT
-  google-genai: http_options={\"base_url\": \"http://127.0.0.1:PORT\"}";
+  GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:PORT";
 
 /// Arguments of `llm`.
 #[derive(Debug, Args)]
@@ -50,7 +52,7 @@ pub(crate) struct LlmArgs {
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
     /// Read the fixtures again when they change; what is wrong is told, and the old ones stay.
-    #[arg(long, requires = "fixtures")]
+    #[arg(long, requires = "fixtures", conflicts_with = "command")]
     watch: bool,
     /// Only read the fixtures and say whether they are good.
     #[arg(long, requires = "fixtures", conflicts_with_all = ["listen", "watch", "journal", "record"])]
@@ -72,6 +74,13 @@ pub(crate) struct LlmArgs {
     replay_speed: f64,
     #[command(flatten)]
     admin: AdminArgs,
+    /// When the command behind `--` has ended, judge what it did and end with 1 if something is wrong.
+    #[arg(long, requires = "command")]
+    verdict: bool,
+    /// An app to try out, and its arguments. It is started with the base URLs of all APIs, and with keys
+    /// that are none; its exit code is ours.
+    #[arg(last = true, value_name = "COMMAND", conflicts_with = "validate")]
+    command: Vec<String>,
     /// Print every key of a file and what it does, and exit.
     #[arg(long)]
     explain: bool,

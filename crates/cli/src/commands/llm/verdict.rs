@@ -85,7 +85,8 @@ fn read(args: &VerdictArgs, env: &Env) -> Result<Vec<Entry>, CliError> {
         .collect()
 }
 
-fn text(report: &ClientReport) -> String {
+/// The verdict for people.
+pub(super) fn text(report: &ClientReport) -> String {
     let mut text = format!("{}\n\n", headline(report));
     text.push_str(&format!(
         "  {} requests of {} calls; {} retries; {} given up by the client\n",
