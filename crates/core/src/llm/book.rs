@@ -137,29 +137,33 @@ impl Book {
 
     /// Why no fixture answers. Words are made only now: those that answer need none.
     fn no_match(&self, request: &Request) -> NoMatch {
-        let mut nearest: Option<(usize, usize, Vec<(String, String)>)> = None;
+        let mut nearest =
+            NoMatch { looked_at: self.pages.len(), nearest: None, misses: Vec::new() };
+        let mut most = 0;
         for page in &self.pages {
             let mut misses = page.misses(request);
             let conditions = page.fixture.matching.as_ref().map_or(0, super::Match::conditions);
             let mut kept = (conditions + 1).saturating_sub(misses.len());
             if misses.is_empty() {
                 kept = usize::MAX;
-                misses.push(match self.enter(page) {
-                    Err(why) => ("scenario".into(), why),
-                    Ok(()) => {
-                        let count = page.count.load(Ordering::Relaxed);
-                        let why = format!("request {count} is not one of those that it answers");
-                        ("when".into(), why)
-                    }
-                });
+                misses.push(self.why_not_now(page));
             }
-            if nearest.as_ref().is_none_or(|(most, ..)| kept > *most) {
-                nearest = Some((kept, page.index, misses));
+            if nearest.nearest.is_none() || kept > most {
+                (most, nearest.nearest, nearest.misses) = (kept, Some(page.index), misses);
             }
         }
-        let (index, misses) =
-            nearest.map_or((None, Vec::new()), |(_, at, misses)| (Some(at), misses));
-        NoMatch { looked_at: self.pages.len(), nearest: index, misses }
+        nearest
+    }
+
+    /// Why a fixture that fits does not answer.
+    fn why_not_now(&self, page: &Page) -> (String, String) {
+        match self.enter(page) {
+            Err(why) => ("scenario".into(), why),
+            Ok(()) => {
+                let count = page.count.load(Ordering::Relaxed);
+                ("when".into(), format!("request {count} is not one of those that it answers"))
+            }
+        }
     }
 
     /// Whether the fixture's story has come to where it must be.

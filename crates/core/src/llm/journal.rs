@@ -112,8 +112,9 @@ impl Entry {
 
     /// Whether a model was asked: lists of models and counts of tokens are answered without one.
     pub fn is_call(&self) -> bool {
-        let is_about = ["/models", "/moderations", "/count_tokens", ":countTokens"];
-        !is_about.iter().any(|end| self.path.ends_with(end))
+        let is_about = ["/moderations", "/count_tokens", ":countTokens"];
+        let is_list = self.path.contains("/models") && !self.path.contains(':');
+        !is_list && !is_about.iter().any(|end| self.path.ends_with(end))
     }
 
     /// The value of a header.

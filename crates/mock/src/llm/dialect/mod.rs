@@ -31,6 +31,7 @@ pub(crate) static DIALECTS: &[&Dialect] = &[
     &gemini::COUNT_TOKENS,
     &embeddings::DIALECT,
     &models::DIALECT,
+    &models::ONE,
     &completions::DIALECT,
     &moderations::DIALECT,
 ];

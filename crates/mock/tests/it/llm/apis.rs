@@ -183,6 +183,8 @@ async fn tokens_are_counted_and_models_listed() {
     }
     let models = exchange(&llm, &written("GET", "/v1/models", &[], b"")).await.json();
     assert_eq!(models["data"][0]["id"], "gpt-mine");
+    let one = exchange(&llm, &written("GET", "/v1/models/any", &[], b"")).await.json();
+    assert_eq!(one["id"], "any");
 }
 
 #[tokio::test]

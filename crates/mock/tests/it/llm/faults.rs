@@ -145,6 +145,12 @@ async fn errors_in_the_middle_have_each_providers_form() {
         let fault = format!("at: {{after_chars: 9}}, error: {{event: {name}}}");
         let got = text_with(&fault, Api::Responses, true).await;
         assert!(got.text().contains(&format!("event: {name}\n")), "{}", got.text());
+        let last: serde_json::Value = serde_json::from_str(got.events().last().unwrap()).unwrap();
+        let half = &last["response"]["output"][0];
+        assert_eq!(
+            (half["status"].as_str(), half["content"][0]["text"].as_str()),
+            (Some("incomplete"), Some("The quick"))
+        );
     }
 }
 
