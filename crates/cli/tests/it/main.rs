@@ -16,6 +16,7 @@ mod fuzzer;
 mod gateway;
 mod harness;
 mod interrupted;
+mod llm_command;
 mod mock;
 #[cfg(unix)]
 mod museum;

@@ -90,7 +90,9 @@ fn whole(reply: &Reply) -> Value {
     if let [Block::Refusal(reason)] = reply.answer.blocks.as_slice() {
         return refused(reply, reason);
     }
-    let parts: Vec<_> = reply.answer.blocks.iter().filter_map(part).collect();
+    let is_said =
+        |block: &&Block| !(reply.malformed_call && matches!(block, Block::ToolCall { .. }));
+    let parts: Vec<_> = reply.answer.blocks.iter().filter(is_said).filter_map(part).collect();
     chunk(reply, parts, Some(finish_reason(reply)))
 }
 
@@ -112,10 +114,6 @@ fn part(block: &Block) -> Option<Value> {
 fn call(id: &CallId, name: &str, arguments: &str) -> Value {
     // Arguments that are no JSON cannot be written here; the text shows them.
     let args = serde_json::from_str(arguments).unwrap_or_else(|_| json!(arguments));
-    call_with(id, name, args)
-}
-
-fn call_with(id: &CallId, name: &str, args: Value) -> Value {
     let mut call = json!({ "name": name, "args": args });
     if let CallId::Given(id) = id {
         call["id"] = id.as_str().into();
@@ -180,24 +178,25 @@ impl Gemini {
     }
 }
 
-/// Stands where the arguments of a call would, to find the place again.
-const HERE: &str = "arguments-go-here";
+/// Stands where a call would, to find the place again.
+const HERE: &str = "the-call-goes-here";
 
 impl Gemini {
     /// An event that breaks off in the arguments of a call: the provider writes a call in one event, so
     /// there is no other way to be cut off inside.
     fn half_call(&self) -> String {
-        let call = self.reply.answer.blocks.iter().find_map(|block| match block {
-            Block::ToolCall { id, name, arguments } if arguments.starts_with(&self.begun) => {
-                Some((id, name))
+        let name = self.reply.answer.blocks.iter().find_map(|block| match block {
+            Block::ToolCall { name, arguments, .. } if arguments.starts_with(&self.begun) => {
+                Some(name)
             }
             _ => None,
         });
-        let Some((id, name)) = call else { return String::new() };
-        let whole = chunk(&self.reply, vec![call_with(id, name, HERE.into())], None).to_string();
-        let quoted = format!("\"{HERE}\"");
-        let before = whole.split(&quoted).next().unwrap_or_default();
-        format!("{before}{}", self.begun)
+        let Some(name) = name else { return String::new() };
+        let part = json!({ "functionCall": HERE });
+        let whole = chunk(&self.reply, vec![part], None).to_string();
+        let before = whole.split(&format!("\"{HERE}\"")).next().unwrap_or_default();
+        let name = Value::from(name.as_str());
+        format!("{before}{{\"name\":{name},\"args\":{}", self.begun)
     }
 }
 

@@ -139,7 +139,7 @@ impl Incoming {
             Ok(httparse::Status::Complete(length)) if length <= HEAD_LIMIT => length,
             Ok(httparse::Status::Partial) if self.bytes.len() <= HEAD_LIMIT => return Ok(None),
             Ok(_) | Err(httparse::Error::TooManyHeaders) => {
-                return Err(bad(431, "the head is too long"));
+                return Err(bad(431, "the head is too long").about(self.likely_path()));
             }
             Err(error) => return Err(bad(400, format!("not an HTTP request: {error}"))),
         };
@@ -168,6 +168,13 @@ impl Incoming {
             !header(&asked, "connection").is_some_and(|value| value.eq_ignore_ascii_case("close"));
         let body = body_of(&asked)?;
         Ok(Some((asked, length, body)))
+    }
+
+    /// The path in the first line of a head that cannot be read whole.
+    fn likely_path(&self) -> &str {
+        let line = self.bytes.split(|byte| *byte == b'\r').next().unwrap_or_default();
+        let line = std::str::from_utf8(line).unwrap_or_default();
+        line.split(' ').nth(1).unwrap_or_default()
     }
 
     async fn counted(&mut self, stream: &mut TcpStream, length: usize) -> Result<Vec<u8>, Nothing> {
