@@ -40,6 +40,7 @@ class Heard:
         self.text = ""
         self.refusal = ""
         self.calls = []
+        self.begun = False  # Whether the event came that opens a stream.
         self.finish = None
         self.usage = None
         self.vectors = None
@@ -122,6 +123,7 @@ class Chat(Client):
             if chunk.usage:
                 heard.usage = [chunk.usage.prompt_tokens, chunk.usage.completion_tokens]
             for choice in chunk.choices:
+                heard.begun = heard.begun or choice.delta.role == "assistant"
                 heard.text += choice.delta.content or ""
                 heard.refusal += choice.delta.refusal or ""
                 for call in choice.delta.tool_calls or []:
@@ -141,7 +143,6 @@ class Embeddings(Client):
     def ask(self, task, heard):
         answer = self.client.embeddings.create(model=task["model"], input=INPUTS)
         heard.vectors = [row.embedding for row in answer.data]
-        heard.finish = "stop"
 
 
 class Responses(Client):
@@ -176,6 +177,8 @@ class Responses(Client):
     def stream(self, task, turns, options, heard):
         for event in self.create(task, turns, stream=True, **options):
             match event.type:
+                case "response.created":
+                    heard.begun = True
                 case "response.output_text.delta":
                     heard.text += event.delta
                 case "response.refusal.delta":
@@ -237,6 +240,7 @@ class Messages(Client):
         for event in self.create(task, turns, stream=True, **options):
             match event.type:
                 case "message_start":
+                    heard.begun = True
                     heard.usage = [event.message.usage.input_tokens, 0]
                 case "content_block_start" if event.content_block.type == "tool_use":
                     block = event.content_block
@@ -247,7 +251,8 @@ class Messages(Client):
                     heard.calls[-1]["arguments"] += event.delta.partial_json
                 case "message_delta":
                     heard.finish = event.delta.stop_reason
-                    heard.usage[1] = event.usage.output_tokens
+                    if heard.usage:
+                        heard.usage[1] = event.usage.output_tokens
 
 
 class Gemini(Client):
@@ -282,6 +287,7 @@ class Gemini(Client):
     def stream(self, task, turns, options, heard):
         settings = self.settings(task, options)
         chunks = self.client.models.generate_content_stream
+        heard.begun = True  # No event of this API opens a stream.
         for chunk in chunks(model=task["model"], contents=turns, config=settings):
             self.read(chunk, heard)
 
