@@ -1,6 +1,8 @@
 //! A fixture of tests/llm/matrix.yml, and what a client is told to do with it.
 
-use mcp_loadtest_core::llm::{Cut, Failure, Fixture, FixtureFile, Provider, StreamFault, ToolFault};
+use mcp_loadtest_core::llm::{
+    Cut, Failure, Fixture, FixtureFile, Provider, StreamFault, ToolFault,
+};
 use serde_json::{Value, json};
 
 /// The part of the table in which a case stands.
@@ -230,8 +232,9 @@ fn flow(value: &Value) -> String {
     match value {
         Value::Object(map) => {
             let is_set = |value: &Value| *value != json!(false) && *value != json!({});
-            // Seeds are there for this page alone.
-            let shown = map.iter().filter(|(key, value)| is_set(value) && !key.ends_with("seed"));
+            // What a message says changes nothing, and seeds are there for this page alone.
+            let is_told = |key: &str| key != "message" && !key.ends_with("seed");
+            let shown = map.iter().filter(|(key, value)| is_set(value) && is_told(key));
             let entries = shown.map(|(key, value)| format!("{key}: {}", flow(value)));
             format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
         }
@@ -241,5 +244,43 @@ fn flow(value: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Number(number) => number.as_f64().unwrap().to_string(),
         other => other.to_string(),
+    }
+}
+
+/// Words of the schema that say when, and not what.
+const NOT_FAULTS: [&str; 5] = ["when", "seed", "chaos_seed", "probability", "lf"];
+
+#[test]
+fn every_fault_has_a_case() {
+    let schema = FixtureFile::json_schema();
+    let text = include_str!("../../../../../tests/llm/matrix.yml");
+    let mut words = Vec::new();
+    for name in [
+        "Failure",
+        "StreamFault",
+        "At",
+        "Cut",
+        "Delays",
+        "BytesFault",
+        "Split",
+        "LineEnd",
+        "ToolFault",
+    ] {
+        words_of(&schema["$defs"][name], &mut words);
+    }
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let known: Vec<_> = text.split(|c| !is_word(c)).collect();
+    words.retain(|word| !known.contains(&word.as_str()) && !NOT_FAULTS.contains(&word.as_str()));
+    assert!(words.is_empty(), "no fixture has {words:?}");
+}
+
+/// The keys and the words that a part of a schema allows.
+fn words_of(schema: &Value, words: &mut Vec<String>) {
+    assert!(schema.is_object(), "{schema}");
+    words.extend(schema["const"].as_str().map(str::to_owned));
+    words
+        .extend(schema["properties"].as_object().into_iter().flatten().map(|(key, _)| key.clone()));
+    for choice in schema["oneOf"].as_array().into_iter().flatten() {
+        words_of(choice, words);
     }
 }

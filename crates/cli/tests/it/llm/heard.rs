@@ -52,6 +52,9 @@ impl Heard {
             return format!("{error}{tried}");
         }
         let wrong = self.wrong(case, provider, stream);
+        if wrong.is_empty() && case.is_endless() {
+            return format!("**{GOOD}, after the timeout**{tried}");
+        }
         if wrong.is_empty() {
             return format!("{GOOD}{tried}");
         }
@@ -153,7 +156,8 @@ impl HeardCall {
         let parsed: Option<Value> = serde_json::from_str(&self.arguments).ok();
         let whole = serde_json::to_string(&expected.arguments).unwrap();
         // Gemini's calls have no id.
-        let lacks_id = self.id.as_ref().is_none_or(String::is_empty) && provider != Provider::Gemini;
+        let lacks_id =
+            self.id.as_ref().is_none_or(String::is_empty) && provider != Provider::Gemini;
         if self.name != expected.name {
             Some("unknown tool")
         } else if lacks_id {

@@ -15,7 +15,8 @@ tests/llm/matrix.yml. Written by a test, which fails when an SDK or the mock beh
 A cell says what the application gets. `ok` is the whole answer. An exception is told by its class, with
 the HTTP status or the provider's code; one that is not the SDK's own has its module before it.
 **silent** means that nothing was raised although something was wrong: the application has to notice by
-itself. **hangs** means that no end came, long after the timeout. Attempts are counted by the server.
+itself. **hangs** means that no end came, long after the timeout; **ok, after the timeout**, that the
+answer was waited for although the timeout was over. Attempts are counted by the server.
 
 Answers come whole, in one JSON body, or as a stream that is read event by event with `stream=True` or
 its like; `both` where there is no difference. The clients have their own timeouts, which are minutes,
@@ -28,10 +29,7 @@ pub(super) fn render(columns: &[Column], cases: &[Case], outcomes: &Outcomes) ->
     let mut page = INTRODUCTION.to_owned();
     page.push_str("\n| column | package | call |\n|---|---|---|\n");
     for column in columns {
-        page.push_str(&format!(
-            "| {} | {} | `{}` |\n",
-            column.title, column.package, column.call
-        ));
+        page.push_str(&format!("| {} | {} | `{}` |\n", column.title, column.package, column.call));
     }
     for (part, title) in Part::ALL {
         page.push_str(&format!("\n## {title}\n\n| | answer |"));
