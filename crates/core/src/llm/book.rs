@@ -28,7 +28,7 @@ struct Page {
     /// What the file calls it, from 0.
     index: usize,
     /// Requests that its `match` has admitted.
-    fits: AtomicU64,
+    count: AtomicU64,
 }
 
 /// The fixture that answers.
@@ -82,7 +82,7 @@ impl Book {
         let fixtures = fixtures.into_iter();
         let mut pages: Vec<_> = fixtures
             .enumerate()
-            .map(|(index, fixture)| Page { fixture, index, fits: AtomicU64::new(0) })
+            .map(|(index, fixture)| Page { fixture, index, count: AtomicU64::new(0) })
             .collect();
         // The sort is stable: within a priority the order of the files stays.
         pages
@@ -122,33 +122,44 @@ impl Book {
 
     /// The fixture that answers this request, which moves its story on.
     pub fn choose(&self, request: &Request, elapsed: Duration) -> Result<Chosen<'_>, NoMatch> {
+        for page in self.pages.iter().filter(|page| page.fits(request)) {
+            if self.enter(page).is_err() {
+                continue;
+            }
+            let ordinal = page.count.fetch_add(1, Ordering::Relaxed) + 1;
+            if page.fixture.when.holds(ordinal, elapsed, self.seed, page.index as u64) {
+                self.move_on(page);
+                return Ok(Chosen { fixture: &page.fixture, index: page.index, ordinal });
+            }
+        }
+        Err(self.no_match(request))
+    }
+
+    /// Why no fixture answers. Words are made only now: those that answer need none.
+    fn no_match(&self, request: &Request) -> NoMatch {
         let mut nearest: Option<(usize, usize, Vec<(String, String)>)> = None;
         for page in &self.pages {
-            let misses = page.misses(request);
-            if !misses.is_empty() {
-                let conditions = page.fixture.matching.as_ref().map_or(0, super::Match::conditions);
-                let kept = (conditions + 1).saturating_sub(misses.len());
-                if nearest.as_ref().is_none_or(|(most, ..)| kept > *most) {
-                    nearest = Some((kept, page.index, misses));
-                }
-                continue;
+            let mut misses = page.misses(request);
+            let conditions = page.fixture.matching.as_ref().map_or(0, super::Match::conditions);
+            let mut kept = (conditions + 1).saturating_sub(misses.len());
+            if misses.is_empty() {
+                kept = usize::MAX;
+                misses.push(match self.enter(page) {
+                    Err(why) => ("scenario".into(), why),
+                    Ok(()) => {
+                        let count = page.count.load(Ordering::Relaxed);
+                        let why = format!("request {count} is not one of those that it answers");
+                        ("when".into(), why)
+                    }
+                });
             }
-            if let Err(why) = self.enter(page) {
-                nearest.get_or_insert((usize::MAX, page.index, vec![("scenario".into(), why)]));
-                continue;
+            if nearest.as_ref().is_none_or(|(most, ..)| kept > *most) {
+                nearest = Some((kept, page.index, misses));
             }
-            let ordinal = page.fits.fetch_add(1, Ordering::Relaxed) + 1;
-            if !page.fixture.when.holds(ordinal, elapsed, self.seed, page.index as u64) {
-                let why = format!("request {ordinal} is not one of those that it answers");
-                nearest.get_or_insert((usize::MAX, page.index, vec![("when".into(), why)]));
-                continue;
-            }
-            self.move_on(page);
-            return Ok(Chosen { fixture: &page.fixture, index: page.index, ordinal });
         }
         let (index, misses) =
             nearest.map_or((None, Vec::new()), |(_, at, misses)| (Some(at), misses));
-        Err(NoMatch { looked_at: self.pages.len(), nearest: index, misses })
+        NoMatch { looked_at: self.pages.len(), nearest: index, misses }
     }
 
     /// Whether the fixture's story has come to where it must be.
@@ -180,13 +191,18 @@ impl Book {
     pub fn reset(&self) {
         self.states.lock().unwrap_or_else(PoisonError::into_inner).clear();
         for page in &self.pages {
-            page.fits.store(0, Ordering::Relaxed);
+            page.count.store(0, Ordering::Relaxed);
         }
         self.recordings.reset();
     }
 }
 
 impl Page {
+    fn fits(&self, request: &Request) -> bool {
+        self.fixture.provider.is_none_or(|provider| provider == request.provider)
+            && self.fixture.matching.as_ref().is_none_or(|matching| matching.fits(request))
+    }
+
     fn misses(&self, request: &Request) -> Vec<(String, String)> {
         let mut misses = match &self.fixture.matching {
             Some(matching) => matching.misses(request),

@@ -10,8 +10,9 @@ use std::{
 
 use mcp_loadtest_core::llm::Entry;
 
-/// The journal keeps this many, with so many bytes of bodies, and forgets the oldest.
-const MOST_ENTRIES: usize = 100_000;
+/// The journal remembers this many, with so many bytes of bodies, and forgets the oldest; a file has
+/// them all.
+const MOST_ENTRIES: usize = 10_000;
 const MOST_BYTES: usize = 64 << 20;
 
 /// What each client asked and got.

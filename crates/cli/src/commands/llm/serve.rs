@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, sync::Arc};
 
 use mcp_loadtest_core::{display::visible, exit::Exit, seed::Seed};
-use mcp_loadtest_mock::llm::{BoundLlm, Desk, MockLlm};
+use mcp_loadtest_mock::llm::{Desk, MockLlm};
 
 use super::{LlmArgs, files};
 use crate::{commands::block_on, env::Env, error::CliError, interrupt, limits};
@@ -52,16 +52,23 @@ async fn serve(args: &LlmArgs, mock: MockLlm, env: &mut Env) -> Result<Exit, Cli
     }
     let admin = args.admin.bind(|| bound.controlled(), env, Env::out).await?;
     env.out(&format!("{}\n", serde_json::json!({ "url": bound.url() })));
-    let served = tokio::select! {
-        () = run_until_told(bound, args, env) => Ok(()),
-        error = admin.serve() => Err(error),
+    let mut failed = None;
+    let stop = async {
+        tokio::select! {
+            () = attend(&desk, args, env) => {}
+            error = admin.serve() => failed = Some(error),
+            () = interrupt::signal() => {}
+        }
     };
-    served?;
-    end(&desk, args, env)
+    bound.serve_until(stop).await;
+    match failed {
+        Some(error) => Err(error),
+        None => end(&desk, args, env),
+    }
 }
 
-async fn run_until_told(bound: BoundLlm, args: &LlmArgs, env: &mut Env) {
-    let desk = bound.desk();
+/// Looks after files and says what there is to say; for ever.
+async fn attend(desk: &Arc<Desk>, args: &LlmArgs, env: &mut Env) {
     let watched = args.fixtures.as_deref().filter(|_| args.watch).map(|path| env.path(path));
     let watching = async {
         match watched {
@@ -76,10 +83,8 @@ async fn run_until_told(bound: BoundLlm, args: &LlmArgs, env: &mut Env) {
         }
     };
     tokio::select! {
-        () = bound.serve() => {}
         () = watching => {}
         () = telling => {}
-        () = interrupt::signal() => {}
     }
 }
 

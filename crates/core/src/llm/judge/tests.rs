@@ -1,5 +1,4 @@
 use super::*;
-use crate::llm::Provider;
 
 /// A request that came at `at` and was over 10 ms later.
 fn entry(number: u64, at_ms: f64, ending: Ending, status: u16) -> Entry {
@@ -8,22 +7,11 @@ fn entry(number: u64, at_ms: f64, ending: Ending, status: u16) -> Entry {
         at_ms,
         took_ms: 10.0,
         path: "/v1/chat/completions".into(),
-        provider: Provider::Openai,
-        model: "m".into(),
-        stream: false,
-        headers: Vec::new(),
-        body: String::new(),
         body_hash: "b".into(),
         client: "c".into(),
-        fixture: None,
         status,
-        retry_after_ms: None,
-        should_retry: None,
-        faults: Vec::new(),
-        seed: 0,
-        bytes_sent: 0,
-        said: String::new(),
         ending,
+        ..Entry::nothing()
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is known of a request while it is answered, and what the journal says of it in the end.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use mcp_loadtest_core::llm::{Ending, Entry, secret};
 use tokio::time::Instant;
@@ -17,7 +17,10 @@ pub(super) struct Asking {
     pub(super) keep_alive: bool,
     /// Who asks: what their key comes to.
     pub(super) client: u64,
+    /// What the body comes to.
+    pub(super) hash: u64,
     began: Instant,
+    desk: Arc<Desk>,
 }
 
 /// What became of an answer.
@@ -38,44 +41,45 @@ impl Sent {
 }
 
 impl Asking {
-    pub(super) fn new(desk: &Desk, asked: &Asked) -> Self {
+    pub(super) fn new(desk: &Arc<Desk>, asked: &Asked) -> Self {
         let key = key(asked);
         key.into_iter().for_each(|key| desk.look_at_key(key));
         let client = key.map_or(0, |key| hash(key.as_bytes()));
+        let hash = hash(&asked.body);
         let entry = Entry {
             number: desk.number(),
             at_ms: milliseconds(desk.elapsed()),
-            took_ms: 0.0,
             path: asked.path.clone(),
             provider: dialect::likely_provider(&asked.path),
-            model: String::new(),
-            stream: false,
             headers: headers(asked),
             body: body(&asked.body),
-            body_hash: format!("{:016x}", hash(&asked.body)),
+            body_hash: format!("{hash:016x}"),
             client: format!("{client:016x}"),
-            fixture: None,
-            status: 200,
-            retry_after_ms: None,
-            should_retry: None,
-            faults: Vec::new(),
-            seed: 0,
-            bytes_sent: 0,
-            said: String::new(),
-            ending: Ending::Aborted,
+            // Unless something else becomes of it.
+            ending: Ending::Broken,
+            ..Entry::nothing()
         };
-        Self { entry, began: Instant::now(), keep_alive: asked.keep_alive, client }
+        let (desk, began) = (desk.clone(), Instant::now());
+        Self { entry, keep_alive: asked.keep_alive, client, hash, began, desk }
     }
 
     /// Closes the entry. Where the socket failed, the client is gone.
-    pub(super) fn end(mut self, sent: std::io::Result<Sent>) -> (Entry, After) {
+    pub(super) fn end(mut self, sent: std::io::Result<Sent>) -> After {
         let gone = |_| Sent::new(0, Ending::Aborted, After::Closed);
         let Sent { bytes, ending, after, said } = sent.unwrap_or_else(gone);
         self.entry.bytes_sent = bytes as u64;
         self.entry.ending = ending;
         self.entry.said = said;
+        after
+    }
+}
+
+impl Drop for Asking {
+    /// However a request ends, it is in the journal: the server may stop in the middle of it.
+    fn drop(&mut self) {
         self.entry.took_ms = milliseconds(self.began.elapsed());
-        (self.entry, after)
+        let entry = std::mem::replace(&mut self.entry, Entry::nothing());
+        self.desk.journal().add(entry);
     }
 }
 
@@ -83,6 +87,9 @@ impl Asking {
 const KEYS: [&str; 3] = ["authorization", "x-api-key", "x-goog-api-key"];
 /// Others that nobody should read.
 const SECRETS: [&str; 2] = ["cookie", "proxy-authorization"];
+
+/// No key is shorter than this.
+const SHORTEST_KEY: usize = 16;
 
 fn key(asked: &Asked) -> Option<&str> {
     let mut headers = asked.headers.iter();
@@ -93,6 +100,8 @@ fn headers(asked: &Asked) -> Vec<(String, String)> {
     let is_secret = |name: &str| KEYS.contains(&name) || SECRETS.contains(&name);
     let mask = |(name, value): &(String, String)| match is_secret(name) {
         true => (name.clone(), secret::MASK.to_owned()),
+        // Shorter values hold no key.
+        false if value.len() < SHORTEST_KEY => (name.clone(), value.clone()),
         false => (name.clone(), secret::masked(value).into_owned()),
     };
     asked.headers.iter().map(mask).collect()

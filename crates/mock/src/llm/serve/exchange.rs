@@ -8,7 +8,6 @@ use tokio::time::{sleep, timeout};
 use super::{
     After, Connection,
     asking::{Asking, Sent},
-    breaks::Breaks,
     incoming::{Asked, Nothing},
     outgoing::Whole,
     refusal::refusal,
@@ -31,13 +30,11 @@ impl Connection {
         };
         let mut asking = Asking::new(&self.desk, &asked);
         let sent = self.answer(asked, &mut asking).await;
-        let (entry, after) = asking.end(sent);
-        self.desk.journal().add(entry);
-        if after == After::Silent {
+        if sent.as_ref().is_ok_and(|sent| sent.after == After::Silent) {
+            // The request is over when the client has had enough.
             let _ = timeout(LONGEST_SILENCE, self.wait_for_the_client()).await;
-            return Ok(After::Closed);
         }
-        Ok(after)
+        Ok(asking.end(sent))
     }
 
     /// Refuses what cannot be read as a request.
@@ -45,8 +42,7 @@ impl Connection {
         let mut asking = Asking::new(&self.desk, &Asked::unread(path));
         let provider = asking.entry.provider;
         let sent = self.refuse(provider, &Problem::new(status, why), &mut asking).await;
-        let (entry, _) = asking.end(sent);
-        self.desk.journal().add(entry);
+        asking.end(sent);
         let rest = async { while self.incoming.skip(&mut self.stream).await {} };
         let _ = timeout(LINGER, rest).await;
         Ok(After::Closed)
@@ -69,10 +65,11 @@ impl Connection {
             Err((provider, problem)) => return self.refuse(provider, &problem, asking).await,
         };
         asking.entry.provider = dialect.provider;
-        let request = match route::read(dialect, &route, &mut asked) {
+        let mut request = match route::read(dialect, &route, &mut asked) {
             Ok(request) => request,
             Err(problem) => return self.refuse(dialect.provider, &problem, asking).await,
         };
+        request.hash = asking.hash;
         asking.entry.model.clone_from(&request.model);
         asking.entry.stream = request.stream;
         if let Kind::Plain(make) = &dialect.kind {
@@ -109,15 +106,6 @@ impl Connection {
     ) -> io::Result<Sent> {
         let whole = refusal(provider, problem, asking);
         self.send(whole, asking, None).await
-    }
-
-    pub(super) async fn send(
-        &mut self,
-        whole: Whole,
-        asking: &Asking,
-        breaks: Option<Breaks>,
-    ) -> io::Result<Sent> {
-        whole.send(&mut self.stream, asking.keep_alive, breaks).await
     }
 
     /// Waits; `true`: the client hung up meanwhile.

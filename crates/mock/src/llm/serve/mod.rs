@@ -31,7 +31,7 @@ mod stream;
 
 pub(super) use recorder::Recorder;
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 
 use mcp_loadtest_core::llm::Entry;
 
@@ -102,9 +102,16 @@ impl BoundLlm {
 
     /// Serves until the future is dropped, which also ends all connections.
     pub async fn serve(self) {
+        self.serve_until(std::future::pending()).await;
+    }
+
+    /// Serves until something happens. When this returns, every request is in the journal.
+    pub async fn serve_until(self, stop: impl Future<Output = ()>) {
         let mut connections = JoinSet::new();
+        let mut stop = pin!(stop);
         loop {
             tokio::select! {
+                () = &mut stop => return connections.shutdown().await,
                 accepted = self.listener.accept() => match accepted {
                     Ok((stream, _)) => {
                         connections.spawn(connect(stream, self.desk.clone()));

@@ -4,9 +4,13 @@ use std::{io, io::Write as _, time::Duration};
 
 use mcp_loadtest_core::llm::{Cut, Ending};
 use serde_json::Value;
-use tokio::{io::AsyncWriteExt as _, net::TcpStream, time::sleep};
+use tokio::io::AsyncWriteExt as _;
 
-use super::{After, asking::Sent, breaks::Breaks};
+use super::{
+    After, Connection,
+    asking::{Asking, Sent},
+    breaks::Breaks,
+};
 
 /// A reply in one piece.
 #[derive(Debug)]
@@ -49,16 +53,11 @@ impl Whole {
         Self { status, content_type: JSON, headers, body, ending }
     }
 
-    /// Sends it.
-    pub(super) async fn send(
-        &self,
-        stream: &mut TcpStream,
-        keep_alive: bool,
-        breaks: Option<Breaks>,
-    ) -> io::Result<Sent> {
+    /// The head, and how much of the body comes with it.
+    fn beginning(&self, keep_alive: bool, breaks: Option<Breaks>) -> (Vec<u8>, usize) {
         let cut = breaks.and_then(|breaks| breaks.cut);
-        let keep_alive = keep_alive && cut.is_none();
-        let mut bytes = head(self.status, self.content_type, &self.headers, keep_alive);
+        let mut bytes =
+            head(self.status, self.content_type, &self.headers, keep_alive && cut.is_none());
         let first = breaks.map_or(self.body.len(), |breaks| breaks.after.min(self.body.len()));
         let _ = match cut {
             // A body that is shorter than it should be, and says so: only the JSON shows it.
@@ -71,19 +70,32 @@ impl Whole {
             }
         };
         bytes.extend_from_slice(&self.body[..first]);
-        stream.write_all(&bytes).await?;
+        (bytes, first)
+    }
+}
+
+impl Connection {
+    /// Sends a reply in one piece.
+    pub(super) async fn send(
+        &mut self,
+        whole: Whole,
+        asking: &Asking,
+        breaks: Option<Breaks>,
+    ) -> io::Result<Sent> {
+        let (bytes, first) = whole.beginning(asking.keep_alive, breaks);
+        self.stream.write_all(&bytes).await?;
         let stall = breaks.map_or(Duration::ZERO, |breaks| breaks.stall);
-        if !stall.is_zero() {
-            sleep(stall).await;
+        if !stall.is_zero() && self.gone_after(stall).await {
+            return Ok(Sent::new(first, Ending::Aborted, After::Closed));
         }
-        let Some(cut) = cut else {
-            if first < self.body.len() {
-                stream.write_all(&self.body[first..]).await?;
-            }
-            return Ok(Sent::new(self.body.len(), self.ending, after(None, keep_alive)));
-        };
-        let ending = if cut == Cut::CleanEof { Ending::CutShort } else { Ending::Broken };
-        Ok(Sent::new(first, ending, after(Some(cut), false)))
+        if let Some(cut) = breaks.and_then(|breaks| breaks.cut) {
+            let ending = if cut == Cut::CleanEof { Ending::CutShort } else { Ending::Broken };
+            return Ok(Sent::new(first, ending, after(Some(cut), false)));
+        }
+        if first < whole.body.len() {
+            self.stream.write_all(&whole.body[first..]).await?;
+        }
+        Ok(Sent::new(whole.body.len(), whole.ending, after(None, asking.keep_alive)))
     }
 }
 

@@ -7,10 +7,7 @@ use mcp_loadtest_core::{
 use serde_json::Value;
 
 use super::incoming::Asked;
-use crate::llm::{
-    dialect::{self, DIALECTS, Dialect, Route},
-    hash,
-};
+use crate::llm::dialect::{self, DIALECTS, Dialect, Route};
 
 /// The API that a request is for.
 pub(super) fn find(asked: &Asked) -> Result<(&'static Dialect, Route), (Provider, Problem)> {
@@ -55,6 +52,5 @@ pub(super) fn read(
     let mut request = (dialect.read)(route, body)?;
     request.headers = std::mem::take(&mut asked.headers);
     request.length = asked.body.len();
-    request.hash = hash(&asked.body);
     Ok(request)
 }

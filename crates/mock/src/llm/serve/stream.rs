@@ -90,7 +90,8 @@ struct Sending<'p, W> {
     /// Bytes of the body that were sent, and bytes of the answer that they said.
     sent: usize,
     said: usize,
-    /// When the connection is dropped.
+    /// When the last frame was due, and when the connection is dropped.
+    due: Option<Instant>,
     deadline: Option<Instant>,
 }
 
@@ -116,6 +117,7 @@ impl<'p, W: AsyncWrite + Unpin> Sending<'p, W> {
             is_short,
             sent: 0,
             said: 0,
+            due: None,
             deadline: None,
         }
     }
@@ -129,8 +131,7 @@ impl<'p, W: AsyncWrite + Unpin> Sending<'p, W> {
             return Ok(end);
         }
         if let Some(wait) = self.plan.faults.iter().find_map(|fault| fault.ttft_ms) {
-            self.flush().await?;
-            sleep(Duration::from_millis(wait)).await;
+            self.stall(wait).await?;
         }
         let is_due = |fault: &&'p StreamFault| fault.at != Some(At::BeforeHeaders);
         let mut faults: Vec<_> = self.plan.faults.iter().copied().filter(is_due).collect();
@@ -202,7 +203,7 @@ impl<'p, W: AsyncWrite + Unpin> Sending<'p, W> {
         }
         self.flush().await?;
         if let Some(wait) = fault.stall_ms {
-            sleep(Duration::from_millis(wait)).await;
+            self.stall(wait).await?;
         }
         if let Some(error) = &fault.error {
             self.voice.fail(error, &mut out);
@@ -257,21 +258,28 @@ impl<'p, W: AsyncWrite + Unpin> Sending<'p, W> {
     /// Waits for the time of the next frame. `true`: the time of the whole stream is over.
     async fn wait(&mut self) -> io::Result<bool> {
         let pause = self.plan.pause();
-        if pause.is_zero() {
-            return Ok(self.deadline.is_some_and(|deadline| Instant::now() >= deadline));
+        let now = Instant::now();
+        // Pauses follow each other: a frame that was late does not make the rest late.
+        let due = self.due.unwrap_or(now) + pause;
+        self.due = (!pause.is_zero()).then_some(due);
+        if let Some(deadline) = self.deadline.filter(|deadline| *deadline <= due.max(now)) {
+            self.flush().await?;
+            sleep_until(deadline).await;
+            return Ok(true);
         }
+        if due > now {
+            self.flush().await?;
+            sleep_until(due).await;
+        }
+        Ok(false)
+    }
+
+    /// Is silent for a while; the frames after it are not late because of that.
+    async fn stall(&mut self, ms: u64) -> io::Result<()> {
         self.flush().await?;
-        let until = Instant::now() + pause;
-        match self.deadline {
-            Some(deadline) if deadline <= until => {
-                sleep_until(deadline).await;
-                Ok(true)
-            }
-            _ => {
-                sleep_until(until).await;
-                Ok(false)
-            }
-        }
+        sleep(Duration::from_millis(ms)).await;
+        self.due = None;
+        Ok(())
     }
 
     /// Sends all that is ready.

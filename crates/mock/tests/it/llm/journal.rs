@@ -1,6 +1,7 @@
 //! What the journal says of each request.
 
 use mcp_loadtest_core::llm::{Ending, Patience, judge};
+use mcp_loadtest_mock::llm::MockLlm;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
@@ -95,4 +96,42 @@ async fn what_a_client_did_is_judged() {
     let report = judge(&llm.journal().entries(), Patience::default());
     assert_eq!(report.findings.len(), 1);
     assert_eq!(report.findings[0].id, "retried_too_early");
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_wait_is_seen_in_whole_answers_and_in_silence() {
+    let llm = start(
+        "fixtures:
+          - {match: {user_message: stall}, response: {content: abcdef}, faults: [{at: {after_chars: 2}, stall_ms: 60000}]}
+          - {response: {content: abcdef}, faults: [{at: {after_chars: 2}, cut: silence}]}",
+    )
+    .await;
+    // Both are given up after a moment without a byte.
+    ask(&llm, Api::Chat, "m", "stall", false).await;
+    ask(&llm, Api::Chat, "m", "silence", false).await;
+    while llm.journal().count() < 2 {
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    let entries = llm.journal().entries();
+    assert_eq!((entries[0].ending, entries[1].ending), (Ending::Aborted, Ending::Broken));
+    assert!(entries.iter().all(|entry| entry.took_ms >= 600.0), "{entries:?}");
+}
+
+#[tokio::test]
+async fn a_server_that_stops_leaves_no_request_out() {
+    let mock = MockLlm::new().fixtures(
+        "fixtures: [{response: {content: abc}, streaming: {latency: 60000, chunk_size: 1}}]",
+    );
+    let bound = mock.unwrap().bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
+    let (desk, url) = (bound.desk(), bound.url());
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let served = tokio::spawn(bound.serve_until(async move { stopped.await.unwrap() }));
+    let mut stream =
+        tokio::net::TcpStream::connect(url.strip_prefix("http://").unwrap()).await.unwrap();
+    let body = Api::Chat.body("m", "x", true).to_string();
+    stream.write_all(&written("POST", "/v1/chat/completions", &[], body.as_bytes())).await.unwrap();
+    stream.read_exact(&mut [0; 16]).await.unwrap();
+    stop.send(()).unwrap();
+    served.await.unwrap();
+    assert_eq!(desk.journal().entries()[0].ending, Ending::Broken);
 }
