@@ -20,8 +20,8 @@ answer was waited for although the timeout was over. Attempts are counted by the
 
 Answers come whole, in one JSON body, or as a stream that is read event by event with `stream=True` or
 its like; `both` where there is no difference. The clients have their own timeouts, which are minutes,
-but for answers that never end or stall for two seconds: there it is one second. A dash stands where an
-API has nothing of the kind.
+but for `silence` and `stall_ms`: there it is two seconds. A dash stands where an API has nothing of the
+kind.
 ";
 
 /// The whole page.
