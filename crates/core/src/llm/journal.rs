@@ -110,6 +110,12 @@ impl Entry {
         self.at_ms + self.took_ms
     }
 
+    /// Whether a model was asked: lists of models and counts of tokens are answered without one.
+    pub fn is_call(&self) -> bool {
+        let is_about = ["/models", "/count_tokens", ":countTokens"];
+        !is_about.iter().any(|end| self.path.ends_with(end))
+    }
+
     /// The value of a header.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())

@@ -68,10 +68,7 @@ async fn reset(state: At) -> impl IntoResponse {
 }
 
 async fn journal(State(desk): At) -> impl IntoResponse {
-    let entries = desk.journal().entries();
-    let line = |entry| serde_json::to_string(entry).unwrap_or_default() + "\n";
-    let text: String = entries.iter().map(line).collect();
-    ([(header::CONTENT_TYPE, "application/x-ndjson")], text)
+    ([(header::CONTENT_TYPE, "application/x-ndjson")], desk.journal().lines())
 }
 
 async fn verdict(State(desk): At) -> impl IntoResponse {

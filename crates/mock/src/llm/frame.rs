@@ -17,6 +17,12 @@ impl Frame {
         Self { event: None, data: data.to_string(), breaks_off: false }
     }
 
+    /// An event without a name whose data is JSON.
+    pub(crate) fn json(data: &impl serde::Serialize) -> Self {
+        let data = serde_json::to_string(data).unwrap_or_default();
+        Self { event: None, data, breaks_off: false }
+    }
+
     /// An event with a name.
     pub(crate) fn named(event: &'static str, data: impl std::fmt::Display) -> Self {
         Self { event: Some(event), ..Self::data(data) }

@@ -10,8 +10,7 @@ use std::{
 
 use mcp_loadtest_core::llm::Entry;
 
-/// The journal remembers this many, with so many bytes of bodies, and forgets the oldest; a file has
-/// them all.
+/// The journal remembers this many, in so many bytes, and forgets the oldest; a file has them all.
 const MOST_ENTRIES: usize = 10_000;
 const MOST_BYTES: usize = 64 << 20;
 
@@ -21,9 +20,10 @@ pub struct Journal {
     kept: Mutex<Kept>,
 }
 
+/// Entries are kept as lines of JSON: one piece of memory each, where thirty small ones would scatter it.
 #[derive(Debug, Default)]
 struct Kept {
-    entries: VecDeque<Entry>,
+    lines: VecDeque<Box<[u8]>>,
     bytes: usize,
     /// All that ever came, those that are forgotten included.
     count: u64,
@@ -37,15 +37,19 @@ impl Journal {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn add(&self, entry: Entry) {
+    pub(super) fn add(&self, entry: &Entry) {
+        let mut line = serde_json::to_vec(entry).unwrap_or_default();
+        line.push(b'\n');
         let mut kept = self.kept();
         kept.count += 1;
-        kept.write(&entry);
-        kept.bytes += weight(&entry);
-        kept.entries.push_back(entry);
-        while kept.entries.len() > MOST_ENTRIES || kept.bytes > MOST_BYTES {
-            let Some(oldest) = kept.entries.pop_front() else { break };
-            kept.bytes -= weight(&oldest);
+        if let Some(Err(error)) = kept.file.as_mut().map(|file| file.write_all(&line)) {
+            kept.failed.get_or_insert(error);
+        }
+        kept.bytes += line.len();
+        kept.lines.push_back(line.into_boxed_slice());
+        while kept.lines.len() > MOST_ENTRIES || kept.bytes > MOST_BYTES {
+            let Some(oldest) = kept.lines.pop_front() else { break };
+            kept.bytes -= oldest.len();
         }
     }
 
@@ -57,7 +61,12 @@ impl Journal {
 
     /// The requests that it remembers.
     pub fn entries(&self) -> Vec<Entry> {
-        self.kept().entries.iter().cloned().collect()
+        self.kept().lines.iter().filter_map(|line| serde_json::from_slice(line).ok()).collect()
+    }
+
+    /// The same as they are written down: a line of JSON each.
+    pub fn lines(&self) -> Vec<u8> {
+        self.kept().lines.iter().flat_map(|line| line.iter().copied()).collect()
     }
 
     /// How many requests there were.
@@ -68,7 +77,7 @@ impl Journal {
     /// Forgets them.
     pub fn clear(&self) {
         let mut kept = self.kept();
-        kept.entries.clear();
+        kept.lines.clear();
         kept.bytes = 0;
     }
 
@@ -76,19 +85,4 @@ impl Journal {
     pub fn finish(&self) -> io::Result<()> {
         self.kept().failed.take().map_or(Ok(()), Err)
     }
-}
-
-impl Kept {
-    fn write(&mut self, entry: &Entry) {
-        let Some(file) = &mut self.file else { return };
-        let mut line = serde_json::to_vec(entry).unwrap_or_default();
-        line.push(b'\n');
-        if let Err(error) = file.write_all(&line) {
-            self.failed.get_or_insert(error);
-        }
-    }
-}
-
-fn weight(entry: &Entry) -> usize {
-    entry.body.len() + entry.said.len()
 }

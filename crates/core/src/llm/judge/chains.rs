@@ -16,7 +16,7 @@ const LONGEST_GAP_MS: f64 = 120_000.0;
 #[derive(Debug)]
 pub(super) struct Chain<'e> {
     pub(super) tries: Vec<&'e Entry>,
-    /// Whether the client itself said that these are tries of one call.
+    /// Whether the client itself said that all of these are tries of one call.
     pub(super) is_certain: bool,
 }
 
@@ -67,7 +67,10 @@ pub(super) fn chains<'e>(entries: &[&'e Entry]) -> (Vec<Chain<'e>>, Vec<String>)
     for entry in entries {
         let own = by_identity.entry(identity(entry)).or_default();
         match belongs(entry, own, &chains) {
-            Belongs::To(at) => chains[at].tries.push(entry),
+            Belongs::To(at) => {
+                chains[at].is_certain &= retry_count(entry) != Some(0);
+                chains[at].tries.push(entry);
+            }
             new => {
                 unclear += usize::from(matches!(new, Belongs::Unclear));
                 own.push(chains.len());
@@ -99,33 +102,30 @@ fn belongs(entry: &Entry, own: &[usize], chains: &[Chain<'_>]) -> Belongs {
         return own.last().map_or(Belongs::New, |at| Belongs::To(*at));
     }
     let count = retry_count(entry);
-    if count == Some(0) {
-        return Belongs::New;
+    let open: Vec<usize> =
+        own.iter().copied().filter(|at| goes_on(chains[*at].last(), entry)).collect();
+    if let Some(count) = count.filter(|count| *count > 0) {
+        let before = |at: &&usize| retry_count(chains[**at].last()) == Some(count - 1);
+        let found = open.iter().rev().find(before).or(open.last());
+        return found.map_or(Belongs::New, |at| Belongs::To(*at));
     }
-    let could_go_on = |at: &&usize| {
-        let last = chains[**at].last();
-        last.ending != Ending::Complete
-            && last.ended_ms() <= entry.at_ms
-            && entry.at_ms - last.ended_ms() <= LONGEST_GAP_MS
-    };
-    let open: Vec<usize> = own.iter().filter(could_go_on).copied().collect();
-    match count {
-        Some(count) => {
-            let before = |at: &&usize| retry_count(chains[**at].last()) == Some(count - 1);
-            let found = open.iter().rev().find(before).or(open.last());
-            found.map_or(Belongs::New, |at| Belongs::To(*at))
-        }
-        None => {
-            let is_under_way = |at: &usize| {
-                let last = chains[*at].last();
-                last.ended_ms() > entry.at_ms
-            };
-            match open.as_slice() {
-                [] if own.iter().any(is_under_way) => Belongs::Unclear,
-                [] => Belongs::New,
-                [only] if !own.iter().any(is_under_way) => Belongs::To(*only),
-                _ => Belongs::Unclear,
-            }
-        }
+    // An SDK counts only its own tries: an application that asks again begins at 0. It does so after what
+    // another try could mend; equal calls after anything else say that they are calls of their own.
+    let is_said_new = |at: &usize| count == Some(0) && !chains[*at].last().is_worth_another_try();
+    let open: Vec<usize> = open.into_iter().filter(|at| !is_said_new(at)).collect();
+    let is_under_way = own.iter().any(|at| chains[*at].last().ended_ms() > entry.at_ms);
+    match open.as_slice() {
+        [] if is_under_way && count.is_none() => Belongs::Unclear,
+        [] => Belongs::New,
+        [only] if !is_under_way => Belongs::To(*only),
+        _ if count.is_some() => Belongs::New,
+        _ => Belongs::Unclear,
     }
+}
+
+/// Whether a request may be another try after this one.
+fn goes_on(last: &Entry, entry: &Entry) -> bool {
+    last.ending != Ending::Complete
+        && last.ended_ms() <= entry.at_ms
+        && entry.at_ms - last.ended_ms() <= LONGEST_GAP_MS
 }

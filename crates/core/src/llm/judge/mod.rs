@@ -37,7 +37,7 @@ impl Default for Patience {
 pub struct ClientReport {
     /// The word above everything.
     pub verdict: Verdict,
-    /// Requests that were looked at.
+    /// Requests that were looked at: those to a model.
     pub requests: usize,
     /// Calls, each with all of its tries.
     pub calls: usize,
@@ -64,7 +64,7 @@ impl ClientReport {
 
 /// Judges what clients did. The order of the entries does not matter.
 pub fn judge(entries: &[Entry], patience: Patience) -> ClientReport {
-    let mut entries: Vec<&Entry> = entries.iter().collect();
+    let mut entries: Vec<&Entry> = entries.iter().filter(|entry| entry.is_call()).collect();
     entries.sort_by(|one, two| one.at_ms.total_cmp(&two.at_ms).then(one.number.cmp(&two.number)));
     let (chains, could_not_tell) = chains(&entries);
     let mut findings: Vec<_> = rules::RULES

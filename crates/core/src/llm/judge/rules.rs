@@ -86,7 +86,10 @@ fn gave_up(chain: &Chain<'_>, all: &[&Entry], _: Patience) -> Option<Seen> {
         return None;
     }
     let tries = chain.tries.len();
-    if tries > 1 {
+    // A client that has tried again after a refusal may still have no answer to a stream that breaks.
+    let is_alike =
+        |entry: &&&Entry| (entry.ending == Ending::Refused) == (last.ending == Ending::Refused);
+    if chain.tries.iter().rev().take_while(is_alike).count() > 1 {
         // It did try; sooner or later one has to stop.
         return warning(format!(
             "request {}: {} after {tries} tries, and no more came",
@@ -100,7 +103,7 @@ fn gave_up(chain: &Chain<'_>, all: &[&Entry], _: Patience) -> Option<Seen> {
         }
         _ => "",
     };
-    critical(format!("request {}: {}, and no second try{doubt}", last.number, last.words()))
+    critical(format!("request {}: {}, and no try after it{doubt}", last.number, last.words()))
 }
 
 fn retried_too_early(chain: &Chain<'_>, _: &[&Entry], _: Patience) -> Option<Seen> {

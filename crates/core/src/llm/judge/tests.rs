@@ -131,3 +131,23 @@ fn half_an_answer_that_comes_back_was_used() {
     next.body = r#"{"messages":[{"role":"assistant","content":"The capital of France"}]}"#.into();
     assert_eq!(found(&[cut, again, next]), []);
 }
+
+#[test]
+fn an_application_that_asks_again_itself_is_not_blamed() {
+    let count = |entry, count| with(entry, "x-stainless-retry-count", count);
+    let cut = |number, at| entry(number, at, Ending::CutShort, 200);
+    let entries =
+        [count(refused(1, 0.0, 429), "0"), count(cut(2, 600.0), "1"), count(fine(3, 800.0), "0")];
+    let report = judge(&entries, Patience::default());
+    assert_eq!((report.calls, report.recovered), (1, 1), "{report:?}");
+    assert_eq!(report.findings, []);
+    // Trying again after a refusal is no answer to a stream that breaks.
+    assert_eq!(found(&entries[..2]), critical("gave_up"));
+}
+
+#[test]
+fn only_calls_of_a_model_are_judged() {
+    let mut list = fine(1, 0.0);
+    list.path = "/v1/models".into();
+    assert_eq!(judge(&[list], Patience::default()).verdict, Verdict::Invalid);
+}

@@ -7,7 +7,9 @@ use mcp_loadtest_core::llm::{
 };
 use serde_json::{Value, json};
 
-use super::{Dialect, Kind, Reply, Route, Voice, bare, conversation, text, texts, truth};
+use super::{
+    Dialect, Kind, Reply, Route, Voice, bare, conversation, json_bytes, text, texts, truth,
+};
 use crate::llm::{frame::Frame, limits::moment_in, pieces::Piece};
 
 pub(super) static DIALECT: Dialect = Dialect {
@@ -16,7 +18,10 @@ pub(super) static DIALECT: Dialect = Dialect {
     verb: "POST",
     route: |path, _| (path == "/v1/messages").then(Route::default),
     read,
-    kind: Kind::Model { whole, voice: |reply| Box::new(Messages { reply, open: None }) },
+    kind: Kind::Model {
+        whole: |reply| json_bytes(&whole(reply)),
+        voice: |reply| Box::new(Messages { reply, open: None }),
+    },
 };
 
 pub(super) static COUNT_TOKENS: Dialect = Dialect {

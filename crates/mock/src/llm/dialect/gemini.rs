@@ -7,7 +7,7 @@ use mcp_loadtest_core::llm::{
 };
 use serde_json::{Value, json};
 
-use super::{Dialect, Framing, Kind, Reply, Route, Voice, bare, texts};
+use super::{Dialect, Framing, Kind, Reply, Route, Voice, bare, json_bytes, texts};
 use crate::llm::{frame::Frame, pieces::Piece};
 
 pub(super) static DIALECT: Dialect = Dialect {
@@ -27,7 +27,7 @@ pub(super) static DIALECT: Dialect = Dialect {
     },
     read,
     kind: Kind::Model {
-        whole,
+        whole: |reply| json_bytes(&whole(reply)),
         voice: |reply| Box::new(Gemini { reply, pending: Vec::new(), begun: String::new() }),
     },
 };

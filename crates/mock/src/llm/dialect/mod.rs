@@ -14,6 +14,7 @@ mod responses;
 use std::sync::Arc;
 
 use mcp_loadtest_core::llm::{Answer, CallId, Problem, Provider, Request, StreamError};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::{frame::Frame, pieces::Piece};
@@ -48,9 +49,9 @@ pub(crate) struct Dialect {
 /// How an API is answered.
 pub(crate) enum Kind {
     /// By a fixture, whole or piece by piece.
-    Model { whole: fn(&Reply) -> Value, voice: fn(Arc<Reply>) -> Box<dyn Voice> },
+    Model { whole: fn(&Reply) -> Vec<u8>, voice: fn(Arc<Reply>) -> Box<dyn Voice> },
     /// By a fixture, always whole.
-    Whole(fn(&Reply) -> Value),
+    Whole(fn(&Reply) -> Vec<u8>),
     /// From what was asked alone; fixtures are not looked at, but for the models that they name.
     Plain(fn(&Request, models: &[String]) -> Value),
 }
@@ -105,6 +106,15 @@ impl Reply {
         format!("{prefix}{:016x}", self.number)
     }
 
+    /// The id of the `call`-th call of a tool, unless it must have none.
+    pub(crate) fn call_id(&self, id: &CallId, prefix: &str, call: usize) -> Option<String> {
+        match id {
+            CallId::MadeUp => Some(format!("{prefix}{:014x}{call:02x}", self.number >> 8)),
+            CallId::Given(id) => Some(id.clone()),
+            CallId::Missing => None,
+        }
+    }
+
     /// Puts the id of the `call`-th call of a tool under a key, unless it must have none.
     pub(crate) fn identify(
         &self,
@@ -114,11 +124,9 @@ impl Reply {
         prefix: &str,
         call: usize,
     ) {
-        object[key] = match id {
-            CallId::MadeUp => format!("{prefix}{:014x}{call:02x}", self.number >> 8).into(),
-            CallId::Given(id) => id.as_str().into(),
-            CallId::Missing => return,
-        };
+        if let Some(id) = self.call_id(id, prefix, call) {
+            object[key] = id.into();
+        }
     }
 }
 
@@ -160,6 +168,11 @@ pub(crate) fn likely_provider(path: &str) -> Provider {
     } else {
         Provider::Openai
     }
+}
+
+/// JSON as bytes.
+pub(super) fn json_bytes(value: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(value).unwrap_or_default()
 }
 
 /// A member that must be a text.

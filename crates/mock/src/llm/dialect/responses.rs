@@ -6,8 +6,8 @@ use mcp_loadtest_core::llm::{Block, Problem, Provider, Request, StopReason, Stre
 use serde_json::{Value, json};
 
 use super::{
-    CREATED, Dialect, Kind, Reply, Route, Voice, bare, conversation, openai::tool_names, text,
-    texts, truth,
+    CREATED, Dialect, Kind, Reply, Route, Voice, bare, conversation, json_bytes,
+    openai::tool_names, text, texts, truth,
 };
 use crate::llm::{frame::Frame, pieces::Piece};
 
@@ -17,7 +17,10 @@ pub(super) static DIALECT: Dialect = Dialect {
     verb: "POST",
     route: |path, _| (path == "/v1/responses").then(Route::default),
     read,
-    kind: Kind::Model { whole, voice: |reply| Box::new(Responses { reply, sequence: 0 }) },
+    kind: Kind::Model {
+        whole: |reply| json_bytes(&whole(reply)),
+        voice: |reply| Box::new(Responses { reply, sequence: 0 }),
+    },
 };
 
 fn read(_: &Route, body: Value) -> Result<Request, Problem> {

@@ -78,8 +78,7 @@ impl Drop for Asking {
     /// However a request ends, it is in the journal: the server may stop in the middle of it.
     fn drop(&mut self) {
         self.entry.took_ms = milliseconds(self.began.elapsed());
-        let entry = std::mem::replace(&mut self.entry, Entry::nothing());
-        self.desk.journal().add(entry);
+        self.desk.journal().add(&self.entry);
     }
 }
 

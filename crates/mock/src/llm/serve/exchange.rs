@@ -73,8 +73,8 @@ impl Connection {
         asking.entry.model.clone_from(&request.model);
         asking.entry.stream = request.stream;
         if let Kind::Plain(make) = &dialect.kind {
-            let body = make(&request, &set.book.models());
-            return self.send(Whole::json(200, Vec::new(), &body), asking, None).await;
+            let body = make(&request, &set.book.models()).to_string().into_bytes();
+            return self.send(Whole::json(200, Vec::new(), body), asking, None).await;
         }
         let mut headers = identity(dialect.provider, asking.entry.number);
         match set.buckets.take(asking.client, estimated_tokens(request.length), desk.elapsed()) {

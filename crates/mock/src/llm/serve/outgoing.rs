@@ -3,7 +3,6 @@
 use std::{io, io::Write as _, time::Duration};
 
 use mcp_loadtest_core::llm::{Cut, Ending};
-use serde_json::Value;
 use tokio::io::AsyncWriteExt as _;
 
 use super::{
@@ -47,8 +46,7 @@ pub(super) fn head(
 }
 
 impl Whole {
-    pub(super) fn json(status: u16, headers: Vec<(String, String)>, body: &Value) -> Self {
-        let body = serde_json::to_vec(body).unwrap_or_default();
+    pub(super) fn json(status: u16, headers: Vec<(String, String)>, body: Vec<u8>) -> Self {
         let ending = if status < 400 { Ending::Complete } else { Ending::Refused };
         Self { status, content_type: JSON, headers, body, ending }
     }

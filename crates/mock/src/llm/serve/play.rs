@@ -74,7 +74,7 @@ impl Connection {
                 self.stream(Stream { reply, voice, framing, plan, headers, keep_alive }).await
             }
             Kind::Model { whole, .. } | Kind::Whole(whole) => {
-                let whole = Whole::json(200, headers, &whole(&reply));
+                let whole = Whole::json(200, headers, whole(&reply));
                 let breaks = breaks(&plan.faults, &reply, &whole.body);
                 self.send(whole, asking, breaks).await
             }

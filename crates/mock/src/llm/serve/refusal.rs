@@ -26,7 +26,7 @@ pub(super) fn refusal(provider: Provider, problem: &Problem, asking: &mut Asking
         Provider::Gemini => problem.retry_after_ms,
         _ => None,
     });
-    Whole::json(problem.status, headers, &body)
+    Whole::json(problem.status, headers, body.to_string().into_bytes())
 }
 
 fn header<'h>(headers: &'h [(String, String)], name: &str) -> Option<&'h str> {
