@@ -6,6 +6,10 @@
 //! the end of the page. A block that names a file behind its language is that file, there before
 //! anything is run. `<!-- needs: NAME -->` puts an environment's programs and packages in reach.
 
+#[cfg(unix)]
+use std::os::unix::fs::symlink;
+#[cfg(windows)]
+use std::os::windows::fs::symlink_dir as symlink;
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -124,10 +128,9 @@ fn furnish(dir: &Path, page: &str, environments: &[PathBuf]) {
     for (name, text) in files(page) {
         fs::write(dir.join(name), text).unwrap();
     }
-    #[cfg(unix)]
     for packages in environments.iter().map(|home| home.join("node_modules")) {
         if packages.is_dir() {
-            std::os::unix::fs::symlink(packages, dir.join("node_modules")).unwrap();
+            symlink(packages, dir.join("node_modules")).unwrap();
         }
     }
 }
