@@ -2,10 +2,11 @@
 //
 //     node matrix.mjs FOLDER    where the SDKs are installed
 //
-// Reads {url, tasks: [{api, model, kind, stream, timeout}]} from stdin and writes a list of what was
-// heard, one for each task in their order, to stdout. Every setting of a client is its default but for
-// the address and the key; `timeout`, in seconds, is given only where an answer never ends. What an
-// application would have to look at is told as it was; the judging is done elsewhere.
+// Reads {url, tasks: [{api, model, kind, how, timeout}]} from stdin and writes a list of what was heard,
+// one for each task in their order, to stdout. `how` is `whole`, `stream` (event by event) or `helper`
+// (the SDK's own way to gather a stream). Every setting of a client is its default but for the address
+// and the key; `timeout`, in seconds, is given only where an answer never ends. What an application
+// would have to look at is told as it was; the judging is done elsewhere.
 
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -24,7 +25,8 @@ const ABOUT = "Tells the weather in a city.";
 const SCHEMA = {
   type: "object",
   properties: { city: { type: "string" }, unit: { type: "string" } },
-  required: ["city"],
+  required: ["city", "unit"],
+  additionalProperties: false,
 };
 const INPUTS = ["one", "two"];
 // A task that has not ended after so many ticks hangs: far beyond the timeout that the client was given,
@@ -67,13 +69,14 @@ class Client {
   async ask(task, heard) {
     const options = task.timeout ? { timeout: task.timeout * 1000 } : {};
     const turns = this.firstTurn();
-    const say = (task.stream ? this.stream : this.whole).bind(this);
-    await say(task, turns, options, heard);
+    // By this the server tells helpers from plain streams.
+    if (task.how === "helper") options.headers = { "x-test-id": "helper" };
+    await this[task.how](this.request(task, turns), options, heard);
     if (task.kind === "tool_result" && heard.calls.length === 1) {
       turns.push(...this.resultTurns(heard.calls[0]));
       heard.calls = [];
       heard.finish = null;
-      await say(task, turns, options, heard);
+      await this[task.how](this.request(task, turns), options, heard);
     }
   }
 
@@ -103,14 +106,23 @@ class Chat extends Client {
     ];
   }
 
-  create(task, messages, options, more) {
-    const tool = { type: "function", function: { name: TOOL, description: ABOUT, parameters: SCHEMA } };
-    const tools = this.usesTools(task) ? { tools: [tool] } : {};
-    return this.client.chat.completions.create({ model: task.model, messages, ...tools, ...more }, options);
+  request(task, messages) {
+    const tool = { name: TOOL, description: ABOUT, parameters: SCHEMA, strict: true };
+    const tools = this.usesTools(task) ? { tools: [{ type: "function", function: tool }] } : {};
+    const isCounted = task.kind === "usage" && task.how !== "whole";
+    const usage = isCounted ? { stream_options: { include_usage: true } } : {};
+    return { model: task.model, messages, ...tools, ...usage };
   }
 
-  async whole(task, turns, options, heard) {
-    const answer = await this.create(task, turns, options, {});
+  async whole(request, options, heard) {
+    this.read(await this.client.chat.completions.create(request, options), heard);
+  }
+
+  async helper(request, options, heard) {
+    this.read(await this.client.chat.completions.stream(request, options).finalChatCompletion(), heard);
+  }
+
+  read(answer, heard) {
     if (!heard.expect(answer)) return;
     const [{ message, finish_reason }] = answer.choices;
     heard.text = message.content ?? "";
@@ -119,12 +131,12 @@ class Chat extends Client {
       heard.calls.push({ id: call.id, name: call.function.name, arguments: call.function.arguments });
     }
     heard.finish = finish_reason;
-    heard.usage = [answer.usage.prompt_tokens, answer.usage.completion_tokens];
+    if (answer.usage) heard.usage = [answer.usage.prompt_tokens, answer.usage.completion_tokens];
   }
 
-  async stream(task, turns, options, heard) {
-    const usage = task.kind === "usage" ? { stream_options: { include_usage: true } } : {};
-    for await (const chunk of await this.create(task, turns, options, { stream: true, ...usage })) {
+  async stream(request, options, heard) {
+    const chunks = await this.client.chat.completions.create({ ...request, stream: true }, options);
+    for await (const chunk of chunks) {
       if (chunk.usage) heard.usage = [chunk.usage.prompt_tokens, chunk.usage.completion_tokens];
       for (const { delta, finish_reason } of chunk.choices) {
         heard.begun ||= delta.role === "assistant";
@@ -169,15 +181,21 @@ class Responses extends Client {
     ];
   }
 
-  create(task, input, options, more) {
-    const tool = { type: "function", name: TOOL, description: ABOUT, parameters: SCHEMA, strict: false };
+  request(task, input) {
+    const tool = { type: "function", name: TOOL, description: ABOUT, parameters: SCHEMA, strict: true };
     const tools = this.usesTools(task) ? { tools: [tool] } : {};
-    const asked = { model: task.model, input, instructions: SYSTEM, ...tools, ...more };
-    return this.client.responses.create(asked, options);
+    return { model: task.model, input, instructions: SYSTEM, ...tools };
   }
 
-  async whole(task, turns, options, heard) {
-    const answer = await this.create(task, turns, options, {});
+  async whole(request, options, heard) {
+    this.read(await this.client.responses.create(request, options), heard);
+  }
+
+  async helper(request, options, heard) {
+    this.read(await this.client.responses.stream(request, options).finalResponse(), heard);
+  }
+
+  read(answer, heard) {
     if (!heard.expect(answer)) return;
     heard.text = answer.output_text;
     for (const item of answer.output) {
@@ -187,8 +205,9 @@ class Responses extends Client {
     this.end(heard, answer);
   }
 
-  async stream(task, turns, options, heard) {
-    for await (const event of await this.create(task, turns, options, { stream: true })) {
+  async stream(request, options, heard) {
+    const events = await this.client.responses.create({ ...request, stream: true }, options);
+    for await (const event of events) {
       switch (event.type) {
         case "response.created":
           heard.begun = true;
@@ -222,7 +241,7 @@ class Responses extends Client {
 
   end(heard, answer) {
     heard.finish = answer.status;
-    heard.usage = [answer.usage.input_tokens, answer.usage.output_tokens];
+    if (answer.usage) heard.usage = [answer.usage.input_tokens, answer.usage.output_tokens];
   }
 }
 
@@ -243,15 +262,21 @@ class Messages extends Client {
     ];
   }
 
-  create(task, messages, options, more) {
+  request(task, messages) {
     const tool = { name: TOOL, description: ABOUT, input_schema: SCHEMA };
     const tools = this.usesTools(task) ? { tools: [tool] } : {};
-    const asked = { model: task.model, max_tokens: 1000, system: SYSTEM, messages, ...tools, ...more };
-    return this.client.messages.create(asked, options);
+    return { model: task.model, max_tokens: 1000, system: SYSTEM, messages, ...tools };
   }
 
-  async whole(task, turns, options, heard) {
-    const answer = await this.create(task, turns, options, {});
+  async whole(request, options, heard) {
+    this.read(await this.client.messages.create(request, options), heard);
+  }
+
+  async helper(request, options, heard) {
+    this.read(await this.client.messages.stream(request, options).finalMessage(), heard);
+  }
+
+  read(answer, heard) {
     if (!heard.expect(answer)) return;
     for (const block of answer.content) {
       if (block.type === "text") {
@@ -265,8 +290,9 @@ class Messages extends Client {
     heard.usage = [answer.usage.input_tokens, answer.usage.output_tokens];
   }
 
-  async stream(task, turns, options, heard) {
-    for await (const event of await this.create(task, turns, options, { stream: true })) {
+  async stream(request, options, heard) {
+    const events = await this.client.messages.create({ ...request, stream: true }, options);
+    for await (const event of events) {
       switch (event.type) {
         case "message_start":
           heard.begun = true;

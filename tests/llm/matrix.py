@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Asks the mock with the official Python SDKs and tells what each of them made of its answer.
 
-Reads {"url", "tasks": [{"api", "model", "kind", "stream", "timeout"}]} from stdin and writes a list of
-what was heard, one for each task in their order, to stdout. Every setting of a client is its default
-but for the address and the key; `timeout`, in seconds, is given only where an answer never ends.
-What an application would have to look at is told as it was; the judging is done elsewhere.
+Reads {"url", "tasks": [{"api", "model", "kind", "how", "timeout"}]} from stdin and writes a list of what
+was heard, one for each task in their order, to stdout. `how` is `whole`, `stream` (event by event) or
+`helper` (the SDK's own way to gather a stream). Every setting of a client is its default but for the
+address and the key; `timeout`, in seconds, is given only where an answer never ends. What an application
+would have to look at is told as it was; the judging is done elsewhere.
 """
 
 import json
@@ -26,9 +27,11 @@ ABOUT = "Tells the weather in a city."
 SCHEMA = {
     "type": "object",
     "properties": {"city": {"type": "string"}, "unit": {"type": "string"}},
-    "required": ["city"],
+    "required": ["city", "unit"],
+    "additionalProperties": False,
 }
 INPUTS = ["one", "two"]
+HELPER = {"extra_headers": {"x-test-id": "helper"}}  # By this the server tells them from plain streams.
 LANES = 16  # So many at a time, beside those that mostly wait.
 LIMIT_S = 300  # A task that has not ended by then hangs.
 
@@ -75,7 +78,7 @@ class Client:
     def ask(self, task, heard):
         options = {"timeout": task["timeout"]} if task["timeout"] else {}
         turns = self.first_turn()
-        say = self.stream if task["stream"] else self.whole
+        say = getattr(self, task["how"])
         say(task, turns, options, heard)
         if task["kind"] == "tool_result" and len(heard.calls) == 1:
             turns += self.result_turns(heard.calls[0])
@@ -98,14 +101,24 @@ class Chat(Client):
             {"role": "tool", "tool_call_id": call["id"], "content": WEATHER},
         ]
 
-    def create(self, task, turns, **options):
+    def request(self, task, turns, options):
+        options = options | {"model": task["model"], "messages": turns}
         if task["kind"] in ("tools", "tool_result"):
-            function = {"name": TOOL, "description": ABOUT, "parameters": SCHEMA}
+            function = {"name": TOOL, "description": ABOUT, "parameters": SCHEMA, "strict": True}
             options["tools"] = [{"type": "function", "function": function}]
-        return self.client.chat.completions.create(model=task["model"], messages=turns, **options)
+        if task["kind"] == "usage" and task["how"] != "whole":
+            options["stream_options"] = {"include_usage": True}
+        return options
 
     def whole(self, task, turns, options, heard):
-        answer = self.create(task, turns, **options)
+        self.read(self.client.chat.completions.create(**self.request(task, turns, options)), heard)
+
+    def helper(self, task, turns, options, heard):
+        request = self.request(task, turns, options | HELPER)
+        with self.client.chat.completions.stream(**request) as stream:
+            self.read(stream.get_final_completion(), heard)
+
+    def read(self, answer, heard):
         if not heard.expect(answer, openai.types.chat.ChatCompletion):
             return
         choice = answer.choices[0]
@@ -114,12 +127,12 @@ class Chat(Client):
         for call in choice.message.tool_calls or []:
             self.call(heard, call.id, call.function.name, call.function.arguments)
         heard.finish = choice.finish_reason
-        heard.usage = [answer.usage.prompt_tokens, answer.usage.completion_tokens]
+        if answer.usage:
+            heard.usage = [answer.usage.prompt_tokens, answer.usage.completion_tokens]
 
     def stream(self, task, turns, options, heard):
-        if task["kind"] == "usage":
-            options = options | {"stream_options": {"include_usage": True}}
-        for chunk in self.create(task, turns, stream=True, **options):
+        request = self.request(task, turns, options)
+        for chunk in self.client.chat.completions.create(**request, stream=True):
             if chunk.usage:
                 heard.usage = [chunk.usage.prompt_tokens, chunk.usage.completion_tokens]
             for choice in chunk.choices:
@@ -157,14 +170,21 @@ class Responses(Client):
         result = {"type": "function_call_output", "call_id": call["id"], "output": WEATHER}
         return [asked | {"arguments": call["arguments"]}, result]
 
-    def create(self, task, turns, **options):
+    def request(self, task, turns, options):
+        options = options | {"model": task["model"], "input": turns, "instructions": SYSTEM}
         if task["kind"] in ("tools", "tool_result"):
             tool = {"type": "function", "name": TOOL, "description": ABOUT}
-            options["tools"] = [tool | {"parameters": SCHEMA, "strict": False}]
-        return self.client.responses.create(model=task["model"], input=turns, instructions=SYSTEM, **options)
+            options["tools"] = [tool | {"parameters": SCHEMA, "strict": True}]
+        return options
 
     def whole(self, task, turns, options, heard):
-        answer = self.create(task, turns, **options)
+        self.read(self.client.responses.create(**self.request(task, turns, options)), heard)
+
+    def helper(self, task, turns, options, heard):
+        with self.client.responses.stream(**self.request(task, turns, options | HELPER)) as stream:
+            self.read(stream.get_final_response(), heard)
+
+    def read(self, answer, heard):
         if heard.expect(answer, openai.types.responses.Response):
             heard.text = answer.output_text
             for item in answer.output:
@@ -175,7 +195,8 @@ class Responses(Client):
             self.end(heard, answer)
 
     def stream(self, task, turns, options, heard):
-        for event in self.create(task, turns, stream=True, **options):
+        request = self.request(task, turns, options)
+        for event in self.client.responses.create(**request, stream=True):
             match event.type:
                 case "response.created":
                     heard.begun = True
@@ -197,7 +218,8 @@ class Responses(Client):
 
     def end(self, heard, answer):
         heard.finish = answer.status
-        heard.usage = [answer.usage.input_tokens, answer.usage.output_tokens]
+        if answer.usage:
+            heard.usage = [answer.usage.input_tokens, answer.usage.output_tokens]
 
 
 class Messages(Client):
@@ -215,16 +237,20 @@ class Messages(Client):
             {"role": "user", "content": [result]},
         ]
 
-    def create(self, task, turns, **options):
+    def request(self, task, turns, options):
+        options = options | {"model": task["model"], "messages": turns, "system": SYSTEM}
         if task["kind"] in ("tools", "tool_result"):
             options["tools"] = [{"name": TOOL, "description": ABOUT, "input_schema": SCHEMA}]
-        model = task["model"]
-        return self.client.messages.create(
-            model=model, max_tokens=1000, system=SYSTEM, messages=turns, **options
-        )
+        return options | {"max_tokens": 1000}
 
     def whole(self, task, turns, options, heard):
-        answer = self.create(task, turns, **options)
+        self.read(self.client.messages.create(**self.request(task, turns, options)), heard)
+
+    def helper(self, task, turns, options, heard):
+        with self.client.messages.stream(**self.request(task, turns, options | HELPER)) as stream:
+            self.read(stream.get_final_message(), heard)
+
+    def read(self, answer, heard):
         if not heard.expect(answer, anthropic.types.Message):
             return
         for block in answer.content:
@@ -237,7 +263,8 @@ class Messages(Client):
         heard.usage = [answer.usage.input_tokens, answer.usage.output_tokens]
 
     def stream(self, task, turns, options, heard):
-        for event in self.create(task, turns, stream=True, **options):
+        request = self.request(task, turns, options)
+        for event in self.client.messages.create(**request, stream=True):
             match event.type:
                 case "message_start":
                     heard.begun = True

@@ -59,6 +59,29 @@ impl Kind {
     }
 }
 
+/// How a client takes an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum How {
+    /// In one piece.
+    Whole,
+    /// Piece by piece, event by event.
+    Stream,
+    /// Piece by piece, gathered by the SDK's own helper.
+    Helper,
+}
+
+impl How {
+    pub(super) const ALL: [Self; 3] = [Self::Whole, Self::Stream, Self::Helper];
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Whole => "whole",
+            Self::Stream => "stream",
+            Self::Helper => "helper",
+        }
+    }
+}
+
 /// One fixture.
 #[derive(Debug)]
 pub(super) struct Case {
@@ -124,18 +147,23 @@ impl Case {
         self.fixture.failure.as_ref().is_some_and(in_failure) || self.fault().is_some_and(in_fault)
     }
 
-    /// Whether it can be asked for piece by piece.
-    pub(super) fn is_for_whole_answers(&self) -> bool {
-        self.kind == Kind::Embeddings
+    /// Whether it can be taken so.
+    pub(super) fn can_be(&self, how: How, provider: Provider) -> bool {
+        match how {
+            How::Whole => true,
+            How::Stream => self.kind != Kind::Embeddings,
+            // google-genai has none.
+            How::Helper => self.kind != Kind::Embeddings && provider != Provider::Gemini,
+        }
     }
 
     /// What must come of it, whatever the table says: a mock that answers wrongly must not be told as
     /// the behaviour of an SDK.
-    pub(super) fn demand(&self, provider: Provider, stream: bool) -> Demand {
+    pub(super) fn demand(&self, provider: Provider, how: How) -> Demand {
         if let Some(error) = &self.fixture.error {
             return Demand::Status(error.status);
         }
-        if self.part == Part::Healthy || (self.is_for_streams() && !stream) {
+        if self.part == Part::Healthy || (self.is_for_streams() && how == How::Whole) {
             return Demand::Good;
         }
         if let Some(failure) = &self.fixture.failure {
@@ -156,6 +184,8 @@ impl Case {
             {
                 Demand::Good
             }
+            // A helper may make one up.
+            Some(ToolFault::MissingId) if how == How::Helper => Demand::Any,
             // There is no other word for a call in this API.
             Some(ToolFault::WrongFinishReason) if provider == Provider::Responses => Demand::Good,
             Some(_) => Demand::Bad,

@@ -4,7 +4,7 @@ use mcp_loadtest_core::llm::{Provider, ToolCall};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::case::{Case, Kind};
+use super::case::{Case, How, Kind};
 
 /// What a driver of tests/llm tells of one call.
 #[derive(Debug, Default, Deserialize)]
@@ -40,7 +40,7 @@ impl Heard {
         &self,
         case: &Case,
         provider: Provider,
-        stream: bool,
+        how: How,
         requests: usize,
     ) -> String {
         let attempts = requests.saturating_sub(case.kind.requests()) + 1;
@@ -51,7 +51,7 @@ impl Heard {
         if let Some(error) = &self.error {
             return format!("{error}{tried}");
         }
-        let wrong = self.wrong(case, provider, stream);
+        let wrong = self.wrong(case, provider, how);
         if wrong.is_empty() && case.is_endless() {
             return format!("**{GOOD}, after the timeout**{tried}");
         }
@@ -62,7 +62,7 @@ impl Heard {
     }
 
     /// What an application would have to notice by itself.
-    fn wrong(&self, case: &Case, provider: Provider, stream: bool) -> Vec<String> {
+    fn wrong(&self, case: &Case, provider: Provider, how: How) -> Vec<String> {
         if let Some(odd) = &self.odd {
             return vec![odd.clone()];
         }
@@ -79,7 +79,7 @@ impl Heard {
         let mut wrong = Vec::new();
         wrong.extend(self.wrong_text(case, provider));
         wrong.extend(self.wrong_calls(case, provider));
-        if stream && !self.begun {
+        if how == How::Stream && !self.begun {
             wrong.push("first event lost".into());
         }
         wrong.extend(self.wrong_end(case, provider));

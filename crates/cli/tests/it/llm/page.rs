@@ -1,7 +1,7 @@
 //! docs/reference/sdk-behaviour.md.
 
 use super::{
-    case::{Case, Part},
+    case::{Case, How, Part},
     sdk::{Column, Outcomes},
 };
 
@@ -24,43 +24,77 @@ but for `silence` and `stall_ms`: there it is two seconds. A dash stands where a
 kind.
 ";
 
+const HELPERS: &str = "
+## Streams that the SDK gathers
+
+The same streams, but not read event by event: `.stream(...)` and what gives its result. Only what comes
+out otherwise than above is listed; an empty cell is the same as above.
+";
+
 /// The whole page.
 pub(super) fn render(columns: &[Column], cases: &[Case], outcomes: &Outcomes) -> String {
     let mut page = INTRODUCTION.to_owned();
-    page.push_str("\n| column | package | call |\n|---|---|---|\n");
-    for column in columns {
-        page.push_str(&format!("| {} | {} | `{}` |\n", column.title, column.package, column.call));
+    page.push_str("\n| column | package | call | result of a stream |\n|---|---|---|---|\n");
+    for Column { title, package, call, helper, .. } in columns {
+        let helper = if helper.is_empty() { "-".to_owned() } else { format!("`{helper}`") };
+        page.push_str(&format!("| {title} | {package} | `{call}` | {helper} |\n"));
     }
     for (part, title) in Part::ALL {
-        page.push_str(&format!("\n## {title}\n\n| | answer |"));
-        columns.iter().for_each(|column| page.push_str(&format!(" {} |", column.title)));
-        page.push_str(&format!("\n|---|---|{}\n", "---|".repeat(columns.len())));
+        page.push_str(&format!("\n## {title}\n\n| | answer |{}", head(columns)));
         for case in cases.iter().filter(|case| case.part == part) {
             page.push_str(&rows(case, columns, outcomes));
         }
     }
-    page
+    page + HELPERS + &helpers(columns, cases, outcomes)
+}
+
+/// The columns, and the line below them; two cells stand before.
+fn head(columns: &[Column]) -> String {
+    let titles: String = columns.iter().map(|column| format!(" {} |", column.title)).collect();
+    format!("{titles}\n|---|---|{}\n", "---|".repeat(columns.len()))
+}
+
+fn row(case: &Case, answer: &str, cells: &[&str]) -> String {
+    format!("| {} | {answer} | {} |\n", case.words(), cells.join(" | "))
 }
 
 /// One row, or two where a stream differs.
 fn rows(case: &Case, columns: &[Column], outcomes: &Outcomes) -> String {
-    let row = |answer: &str, stream: bool| {
-        let cells = columns.iter().map(|column| {
-            let told = outcomes.get(&(column.title, case.name.clone(), stream));
-            told.map_or("-", String::as_str)
+    let cells = |how: How| -> Vec<&str> {
+        let told = |column: &Column| outcomes.get(&(column.title, case.name.clone(), how));
+        columns.iter().map(|column| told(column).map_or("-", String::as_str)).collect()
+    };
+    let (whole, stream) = (cells(How::Whole), cells(How::Stream));
+    if case.is_for_streams() {
+        row(case, "stream", &stream)
+    } else if stream.iter().all(|cell| *cell == "-") {
+        row(case, "whole", &whole)
+    } else if whole == stream {
+        row(case, "both", &whole)
+    } else {
+        row(case, "whole", &whole) + &row(case, "stream", &stream)
+    }
+}
+
+/// Where the helper of an SDK does not do what its plain stream does.
+fn helpers(columns: &[Column], cases: &[Case], outcomes: &Outcomes) -> String {
+    let with_helper = |column: &&Column| !column.helper.is_empty();
+    let titles = columns.iter().filter(with_helper);
+    let titles: Vec<_> = titles.map(|column| column.title).collect();
+    let mut text =
+        format!("\n| | {} |\n|---|{}\n", titles.join(" | "), "---|".repeat(titles.len()));
+    for case in cases {
+        let cells = titles.iter().map(|title| {
+            let told = |how: How| outcomes.get(&(*title, case.name.clone(), how));
+            let helper = told(How::Helper).filter(|helper| told(How::Stream) != Some(*helper));
+            helper.map_or("", String::as_str)
         });
         let cells: Vec<_> = cells.collect();
-        format!("| {} | {answer} | {} |\n", case.words(), cells.join(" | "))
-    };
-    if case.is_for_streams() {
-        row("stream", true)
-    } else if case.is_for_whole_answers() {
-        row("whole", false)
-    } else if row("", true) == row("", false) {
-        row("both", true)
-    } else {
-        row("whole", false) + &row("stream", true)
+        if cells.iter().any(|cell| !cell.is_empty()) {
+            text.push_str(&format!("| {} | {} |\n", case.words(), cells.join(" | ")));
+        }
     }
+    text
 }
 
 /// The lines that differ.

@@ -15,20 +15,22 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::{
-    case::{self, Case, Demand, Kind},
+    case::{self, Case, Demand, How, Kind},
     heard::{GOOD, Heard},
     page,
 };
 use crate::{clients::home, process::binary};
 
-/// What came of each case, by column, name and whether it was streamed.
-pub(super) type Outcomes = BTreeMap<(&'static str, String, bool), String>;
+/// What came of each case, by column, name and how the answer was taken.
+pub(super) type Outcomes = BTreeMap<(&'static str, String, How), String>;
 
 /// One API of one SDK.
 pub(super) struct Column {
     pub(super) title: &'static str,
     pub(super) package: String,
     pub(super) call: &'static str,
+    /// What gathers a stream; empty where there is nothing of the kind.
+    pub(super) helper: &'static str,
     language: Language,
     provider: Provider,
 }
@@ -74,18 +76,22 @@ fn root() -> PathBuf {
 
 fn columns() -> Vec<Column> {
     use Language::{Node, Python};
+    use Provider::{Anthropic, Gemini, Openai, Responses};
+    const CHAT: &str = "chat.completions.create";
+    const RESPONSES: &str = "responses.create";
+    const MESSAGES: &str = "messages.create";
     [
-        ("python chat", Python, "openai", "chat.completions.create", Provider::Openai),
-        ("python responses", Python, "openai", "responses.create", Provider::Responses),
-        ("python messages", Python, "anthropic", "messages.create", Provider::Anthropic),
-        ("python gemini", Python, "google-genai", "models.generate_content", Provider::Gemini),
-        ("node chat", Node, "openai", "chat.completions.create", Provider::Openai),
-        ("node responses", Node, "openai", "responses.create", Provider::Responses),
-        ("node messages", Node, "@anthropic-ai/sdk", "messages.create", Provider::Anthropic),
+        ("python chat", Python, "openai", CHAT, "get_final_completion", Openai),
+        ("python responses", Python, "openai", RESPONSES, "get_final_response", Responses),
+        ("python messages", Python, "anthropic", MESSAGES, "get_final_message", Anthropic),
+        ("python gemini", Python, "google-genai", "models.generate_content", "", Gemini),
+        ("node chat", Node, "openai", CHAT, "finalChatCompletion", Openai),
+        ("node responses", Node, "openai", RESPONSES, "finalResponse", Responses),
+        ("node messages", Node, "@anthropic-ai/sdk", MESSAGES, "finalMessage", Anthropic),
     ]
-    .map(|(title, language, package, call, provider)| {
+    .map(|(title, language, package, call, helper, provider)| {
         let package = format!("{package} {}", version(language.environment(), package));
-        Column { title, package, call, language, provider }
+        Column { title, package, call, helper, language, provider }
     })
     .into()
 }
@@ -106,7 +112,7 @@ fn version(environment: &str, package: &str) -> String {
 struct Task<'t> {
     column: &'t Column,
     case: &'t Case,
-    stream: bool,
+    how: How,
 }
 
 impl Task<'_> {
@@ -122,7 +128,7 @@ impl Task<'_> {
             "api": api,
             "model": self.case.name,
             "kind": self.case.kind.name(),
-            "stream": self.stream,
+            "how": self.how.name(),
             "timeout": self.case.is_endless().then_some(SHORT_TIMEOUT_S),
         })
     }
@@ -132,7 +138,8 @@ impl Task<'_> {
         let is_own = |entry: &&Entry| {
             entry.provider == self.column.provider
                 && entry.model == self.case.name
-                && entry.stream == self.stream
+                && entry.stream == (self.how != How::Whole)
+                && entry.header("x-test-id").is_some() == (self.how == How::Helper)
         };
         journal.iter().filter(is_own).count()
     }
@@ -144,8 +151,8 @@ fn visit(language: Language, columns: &[Column], cases: &[Case], fixtures: &Path
     let mut tasks = Vec::new();
     for case in cases {
         for column in own.iter().filter(|column| case.concerns(column.provider)) {
-            let streams = if case.is_for_whole_answers() { &[false][..] } else { &[false, true] };
-            tasks.extend(streams.iter().map(|stream| Task { column, case, stream: *stream }));
+            let ways = How::ALL.into_iter().filter(|how| case.can_be(*how, column.provider));
+            tasks.extend(ways.map(|how| Task { column, case, how }));
         }
     }
     let dir = tempfile::tempdir().unwrap();
@@ -160,8 +167,8 @@ fn visit(language: Language, columns: &[Column], cases: &[Case], fixtures: &Path
     assert_eq!(heard.len(), tasks.len());
     let outcomes = tasks.iter().zip(heard).map(|(task, heard)| {
         let requests = task.requests(&journal);
-        let outcome = heard.outcome(task.case, task.column.provider, task.stream, requests);
-        ((task.column.title, task.case.name.clone(), task.stream), outcome)
+        let outcome = heard.outcome(task.case, task.column.provider, task.how, requests);
+        ((task.column.title, task.case.name.clone(), task.how), outcome)
     });
     outcomes.collect()
 }
@@ -195,17 +202,17 @@ fn drive(language: Language, asked: &Value) -> Vec<Heard> {
 /// What is not up to an SDK holds whatever the page says.
 fn check_demands(columns: &[Column], cases: &[Case], outcomes: &Outcomes) {
     let mut broken = Vec::new();
-    for ((title, name, stream), outcome) in outcomes {
+    for ((title, name, how), outcome) in outcomes {
         let column = columns.iter().find(|column| column.title == *title).unwrap();
         let case = cases.iter().find(|case| case.name == *name).unwrap();
-        let is_met = match case.demand(column.provider, *stream) {
+        let is_met = match case.demand(column.provider, *how) {
             Demand::Good => outcome == GOOD,
             Demand::Bad => !outcome.starts_with(GOOD),
             Demand::Status(status) => outcome.contains(&format!("Error {status}")),
             Demand::Any => true,
         };
         if !is_met {
-            broken.push(format!("{title}, {name}, stream {stream}: {outcome}"));
+            broken.push(format!("{title}, {name}, {}: {outcome}", how.name()));
         }
     }
     assert!(broken.is_empty(), "the mock is wrong:\n{}", broken.join("\n"));
