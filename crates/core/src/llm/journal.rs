@@ -112,7 +112,7 @@ impl Entry {
 
     /// Whether a model was asked: lists of models and counts of tokens are answered without one.
     pub fn is_call(&self) -> bool {
-        let is_about = ["/models", "/count_tokens", ":countTokens"];
+        let is_about = ["/models", "/moderations", "/count_tokens", ":countTokens"];
         !is_about.iter().any(|end| self.path.ends_with(end))
     }
 

@@ -1,5 +1,8 @@
 //! Frames: what a stream is made of.
 
+/// Most events fit into this.
+const USUAL: usize = 320;
+
 /// One event of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Frame {
@@ -19,8 +22,10 @@ impl Frame {
 
     /// An event without a name whose data is JSON.
     pub(crate) fn json(data: &impl serde::Serialize) -> Self {
-        let data = serde_json::to_string(data).unwrap_or_default();
-        Self { event: None, data, breaks_off: false }
+        let mut bytes = Vec::with_capacity(USUAL);
+        // Writing to memory cannot fail, and JSON is text.
+        let _ = serde_json::to_writer(&mut bytes, data);
+        Self { event: None, data: String::from_utf8(bytes).unwrap_or_default(), breaks_off: false }
     }
 
     /// An event with a name.

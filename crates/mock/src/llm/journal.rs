@@ -25,6 +25,8 @@ pub struct Journal {
 struct Kept {
     lines: VecDeque<Box<[u8]>>,
     bytes: usize,
+    /// Room for the line that is being written.
+    line: Vec<u8>,
     /// All that ever came, those that are forgotten included.
     count: u64,
     file: Option<File>,
@@ -38,15 +40,17 @@ impl Journal {
     }
 
     pub(super) fn add(&self, entry: &Entry) {
-        let mut line = serde_json::to_vec(entry).unwrap_or_default();
-        line.push(b'\n');
-        let mut kept = self.kept();
+        let kept = &mut *self.kept();
         kept.count += 1;
-        if let Some(Err(error)) = kept.file.as_mut().map(|file| file.write_all(&line)) {
+        kept.line.clear();
+        // Writing to memory cannot fail.
+        let _ = serde_json::to_writer(&mut kept.line, entry);
+        kept.line.push(b'\n');
+        if let Some(Err(error)) = kept.file.as_mut().map(|file| file.write_all(&kept.line)) {
             kept.failed.get_or_insert(error);
         }
-        kept.bytes += line.len();
-        kept.lines.push_back(line.into_boxed_slice());
+        kept.bytes += kept.line.len();
+        kept.lines.push_back(kept.line.as_slice().into());
         while kept.lines.len() > MOST_ENTRIES || kept.bytes > MOST_BYTES {
             let Some(oldest) = kept.lines.pop_front() else { break };
             kept.bytes -= oldest.len();

@@ -5,9 +5,11 @@
 
 mod anthropic;
 mod chat;
+mod completions;
 mod embeddings;
 mod gemini;
 mod models;
+mod moderations;
 mod openai;
 mod responses;
 
@@ -29,6 +31,8 @@ pub(crate) static DIALECTS: &[&Dialect] = &[
     &gemini::COUNT_TOKENS,
     &embeddings::DIALECT,
     &models::DIALECT,
+    &completions::DIALECT,
+    &moderations::DIALECT,
 ];
 
 /// One API.
@@ -170,9 +174,15 @@ pub(crate) fn likely_provider(path: &str) -> Provider {
     }
 }
 
+/// Most answers of tests fit into this.
+const USUAL_BODY: usize = 1 << 10;
+
 /// JSON as bytes.
 pub(super) fn json_bytes(value: &impl Serialize) -> Vec<u8> {
-    serde_json::to_vec(value).unwrap_or_default()
+    let mut bytes = Vec::with_capacity(USUAL_BODY);
+    // Writing to memory cannot fail.
+    let _ = serde_json::to_writer(&mut bytes, value);
+    bytes
 }
 
 /// A member that must be a text.

@@ -1,6 +1,6 @@
 //! Requests, read with limits on everything that a client decides.
 
-use std::{io, time::Duration};
+use std::{io, mem::MaybeUninit, time::Duration};
 
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -133,9 +133,9 @@ impl Incoming {
 
     /// Reads the head, if it is all there.
     fn head(&self) -> Result<Option<(Asked, usize, Body)>, Nothing> {
-        let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
-        let mut request = httparse::Request::new(&mut headers);
-        let length = match request.parse(&self.bytes) {
+        let mut headers = [MaybeUninit::uninit(); MOST_HEADERS];
+        let mut request = httparse::Request::new(&mut []);
+        let length = match request.parse_with_uninit_headers(&self.bytes, &mut headers) {
             Ok(httparse::Status::Complete(length)) if length <= HEAD_LIMIT => length,
             Ok(httparse::Status::Partial) if self.bytes.len() <= HEAD_LIMIT => return Ok(None),
             Ok(_) | Err(httparse::Error::TooManyHeaders) => {

@@ -200,3 +200,21 @@ async fn gemini_streams_an_array_unless_events_are_asked_for() {
         assert!(got.chunks.len() > 2, "it comes piece by piece");
     }
 }
+
+#[tokio::test]
+async fn old_completions_and_moderations_are_there() {
+    let llm = start(FIXTURES).await;
+    let mut body = json!({ "model": "m", "prompt": "template" });
+    let whole = post(&llm, "/v1/completions", &body, &[]).await.json();
+    assert_eq!(whole["choices"][0]["text"], "openai m template");
+    body["stream"] = true.into();
+    let stream = post(&llm, "/v1/completions", &body, &[]).await;
+    let said: String = (stream.events().iter())
+        .filter_map(|data| serde_json::from_str::<serde_json::Value>(data).ok())
+        .filter_map(|event| event["choices"][0]["text"].as_str().map(str::to_owned))
+        .collect();
+    assert_eq!(said, "openai m template");
+    assert!(stream.text().contains("[DONE]"));
+    let verdict = post(&llm, "/v1/moderations", &json!({ "input": ["a", "b"] }), &[]).await.json();
+    assert_eq!(verdict["results"][1]["flagged"], false);
+}
