@@ -16,6 +16,8 @@ mod fuzzer;
 mod gateway;
 mod harness;
 mod interrupted;
+#[cfg(unix)]
+mod llm;
 mod llm_command;
 mod mock;
 #[cfg(unix)]
