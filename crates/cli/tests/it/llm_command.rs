@@ -307,7 +307,7 @@ fn an_app_is_tried_out_and_judged() {
     let patient = start(&["--verdict", "--journal", "j.jsonl"], "patient");
     let said = text(&patient.stdout);
     assert_eq!(patient.status.code(), Some(0), "{said}{}", text(&patient.stderr));
-    assert!(said.starts_with("fine\nPASS"), "{said}");
+    assert!(said.starts_with("fine\n\nPASS"), "{said}");
     assert!(!fs::read_to_string(folder.path().join("j.jsonl")).unwrap().contains("mine"));
     let none = run_in(folder.path(), &["llm", "--fixtures", "f.yml", "--", "no-such-program"]);
     assert_eq!(none.code, 2, "{}", none.err);

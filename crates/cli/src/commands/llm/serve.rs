@@ -106,7 +106,7 @@ async fn with_app(
     let Some(exit) = ended? else { return Ok(Exit::Interrupted) };
     if args.verdict {
         let report = judge(&desk.journal().entries(), Patience::default());
-        env.out(&verdict::text(&report));
+        env.out(&format!("\n{}", verdict::text(&report)));
         if report.verdict > Verdict::Warning {
             return Ok(Exit::Fail);
         }
