@@ -1,7 +1,7 @@
 //! Many slow streams at once, for the bench: `llm_streams URL STREAMS PAUSE_MS` asks for that many and
 //! tells as JSON how late frames were. The n-th frame of a stream is due n pauses after its first.
 
-use std::{env, io, time::Duration};
+use std::{env, io, io::Write as _, time::Duration};
 
 use hdrhistogram::Histogram;
 use serde_json::json;
@@ -65,6 +65,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         "whole": whole, "broken": broken, "frames": late.len(),
         "late_p50_ms": ms(0.5), "late_p99_ms": ms(0.99), "late_max_ms": late.max() as f64 / 1e3,
     });
-    println!("{told}");
+    writeln!(io::stdout(), "{told}")?;
     Ok(())
 }

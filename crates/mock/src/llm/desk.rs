@@ -6,14 +6,14 @@ use std::{
         Arc, Mutex, PoisonError, RwLock,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use mcp_loadtest_core::{
     llm::{Book, Chaos, FixtureFile, Limits, secret},
     seed::Seed,
 };
-use tokio::sync::Notify;
+use tokio::{sync::Notify, time::Instant};
 
 use super::{journal::Journal, limits::Buckets, serve::Recorder};
 

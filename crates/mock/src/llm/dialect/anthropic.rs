@@ -8,7 +8,8 @@ use mcp_loadtest_core::llm::{
 use serde_json::{Value, json};
 
 use super::{
-    Dialect, Kind, Reply, Route, Voice, bare, conversation, json_bytes, text, texts, truth,
+    Dialect, Kind, Reply, Route, Voice, bare, conversation, is_empty_list, json_bytes, text, texts,
+    truth,
 };
 use crate::llm::{frame::Frame, limits::moment_in, pieces::Piece};
 
@@ -42,8 +43,7 @@ fn read(_: &Route, body: Value) -> Result<Request, Problem> {
     if body.get("max_tokens").and_then(Value::as_u64).is_none_or(|most| most == 0) {
         return Err(Problem::new(400, "max_tokens: a positive number is required"));
     }
-    if !body.get("messages").is_some_and(|list| list.as_array().is_some_and(|all| !all.is_empty()))
-    {
+    if is_empty_list(&body, "messages") {
         return Err(Problem::new(400, "messages: at least one message is required"));
     }
     let mut request = bare(Provider::Anthropic, &model, Value::Null);

@@ -194,6 +194,11 @@ pub(super) fn text<'v>(body: &'v Value, key: &str) -> Result<&'v str, Problem> {
         .ok_or_else(|| Problem::new(400, format!("`{key}` is missing or no text")))
 }
 
+/// Whether a member that must be a list has nothing in it.
+pub(super) fn is_empty_list(body: &Value, key: &str) -> bool {
+    body.get(key).and_then(Value::as_array).is_none_or(Vec::is_empty)
+}
+
 /// A member that must be a truth value, if it is there.
 pub(super) fn truth(body: &Value, key: &str) -> Result<bool, Problem> {
     match body.get(key) {

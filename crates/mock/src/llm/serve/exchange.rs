@@ -62,7 +62,7 @@ impl Connection {
         }
         let (dialect, route) = match route::find(&asked) {
             Ok(found) => found,
-            Err((provider, problem)) => return self.refuse(provider, &problem, asking).await,
+            Err(refusal) => return self.refuse(refusal.0, &refusal.1, asking).await,
         };
         asking.entry.provider = dialect.provider;
         let mut request = match route::read(dialect, &route, &mut asked) {

@@ -10,7 +10,7 @@ use super::incoming::Asked;
 use crate::llm::dialect::{self, DIALECTS, Dialect, Route};
 
 /// The API that a request is for.
-pub(super) fn find(asked: &Asked) -> Result<(&'static Dialect, Route), (Provider, Problem)> {
+pub(super) fn find(asked: &Asked) -> Result<(&'static Dialect, Route), Box<(Provider, Problem)>> {
     let mut known = None;
     for dialect in DIALECTS {
         let Some(route) = (dialect.route)(&asked.path, &asked.query) else { continue };
@@ -19,7 +19,7 @@ pub(super) fn find(asked: &Asked) -> Result<(&'static Dialect, Route), (Provider
         }
         known = Some(dialect);
     }
-    Err(match known {
+    Err(Box::new(match known {
         Some(dialect) => (dialect.provider, wrong_verb(dialect, asked)),
         None => {
             let paths: Vec<_> = DIALECTS.iter().map(|dialect| dialect.path).collect();
@@ -27,7 +27,7 @@ pub(super) fn find(asked: &Asked) -> Result<(&'static Dialect, Route), (Provider
             let why = format!("nothing is served at {shown}; there is {}", paths.join(", "));
             (dialect::likely_provider(&asked.path), Problem::new(404, why))
         }
-    })
+    }))
 }
 
 fn wrong_verb(dialect: &Dialect, asked: &Asked) -> Problem {

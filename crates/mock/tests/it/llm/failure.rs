@@ -1,6 +1,8 @@
 //! `failure:`, counted in frames, and how its keys work together.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use super::peer::{APIS, Api, Ended, ask, start};
 

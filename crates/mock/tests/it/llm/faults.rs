@@ -1,6 +1,8 @@
 //! `faults:`, counted in what is said, so that they mean the same on every API.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use super::peer::{APIS, Api, Ended, Got, ask, post, start};
 

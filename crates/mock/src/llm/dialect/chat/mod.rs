@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use self::form::{Cost, Delta, PartOfCall, PartOfChoice, PartOfFunction, body, choice};
 use super::{
-    Dialect, Kind, Reply, Route, Voice, bare, conversation, json_bytes,
+    Dialect, Kind, Reply, Route, Voice, bare, conversation, is_empty_list, json_bytes,
     openai::{finish_reason, tool_names},
     text, truth,
 };
@@ -30,8 +30,7 @@ const MOST_CHOICES: u64 = 128;
 fn read(_: &Route, body: Value) -> Result<Request, Problem> {
     let model = text(&body, "model")?.to_owned();
     let stream = truth(&body, "stream")?;
-    if !body.get("messages").is_some_and(|list| list.as_array().is_some_and(|all| !all.is_empty()))
-    {
+    if is_empty_list(&body, "messages") {
         return Err(Problem::new(400, "`messages` is missing or empty"));
     }
     let choices = body.get("n").and_then(Value::as_u64).unwrap_or(1);
