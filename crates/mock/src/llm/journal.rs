@@ -10,8 +10,10 @@ use std::{
 
 use mcp_loadtest_core::llm::Entry;
 
+use super::record::Record;
+
 /// The journal remembers this many, in so many bytes, and forgets the oldest; a file has them all.
-const MOST_ENTRIES: usize = 10_000;
+const MOST_RECORDS: usize = 10_000;
 const MOST_BYTES: usize = 64 << 20;
 
 /// What each client asked and got.
@@ -20,13 +22,10 @@ pub struct Journal {
     kept: Mutex<Kept>,
 }
 
-/// Entries are kept as lines of JSON: one piece of memory each, where thirty small ones would scatter it.
 #[derive(Debug, Default)]
 struct Kept {
-    lines: VecDeque<Box<[u8]>>,
+    records: VecDeque<Record>,
     bytes: usize,
-    /// Room for the line that is being written.
-    line: Vec<u8>,
     /// All that ever came, those that are forgotten included.
     count: u64,
     file: Option<File>,
@@ -39,21 +38,18 @@ impl Journal {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn add(&self, entry: &Entry) {
+    pub(super) fn add(&self, mut record: Record) {
+        record.slim();
         let kept = &mut *self.kept();
         kept.count += 1;
-        kept.line.clear();
-        // Writing to memory cannot fail.
-        let _ = serde_json::to_writer(&mut kept.line, entry);
-        kept.line.push(b'\n');
-        if let Some(Err(error)) = kept.file.as_mut().map(|file| file.write_all(&kept.line)) {
+        if let Some(Err(error)) = kept.file.as_mut().map(|file| file.write_all(&line(&record))) {
             kept.failed.get_or_insert(error);
         }
-        kept.bytes += kept.line.len();
-        kept.lines.push_back(kept.line.as_slice().into());
-        while kept.lines.len() > MOST_ENTRIES || kept.bytes > MOST_BYTES {
-            let Some(oldest) = kept.lines.pop_front() else { break };
-            kept.bytes -= oldest.len();
+        kept.bytes += record.weight();
+        kept.records.push_back(record);
+        while kept.records.len() > MOST_RECORDS || kept.bytes > MOST_BYTES {
+            let Some(oldest) = kept.records.pop_front() else { break };
+            kept.bytes -= oldest.weight();
         }
     }
 
@@ -65,12 +61,12 @@ impl Journal {
 
     /// The requests that it remembers.
     pub fn entries(&self) -> Vec<Entry> {
-        self.kept().lines.iter().filter_map(|line| serde_json::from_slice(line).ok()).collect()
+        self.kept().records.iter().map(Record::entry).collect()
     }
 
     /// The same as they are written down: a line of JSON each.
     pub fn lines(&self) -> Vec<u8> {
-        self.kept().lines.iter().flat_map(|line| line.iter().copied()).collect()
+        self.kept().records.iter().flat_map(line).collect()
     }
 
     /// How many requests there were.
@@ -81,7 +77,7 @@ impl Journal {
     /// Forgets them.
     pub fn clear(&self) {
         let mut kept = self.kept();
-        kept.lines.clear();
+        kept.records.clear();
         kept.bytes = 0;
     }
 
@@ -89,4 +85,10 @@ impl Journal {
     pub fn finish(&self) -> io::Result<()> {
         self.kept().failed.take().map_or(Ok(()), Err)
     }
+}
+
+fn line(record: &Record) -> Vec<u8> {
+    let mut line = serde_json::to_vec(&record.entry()).unwrap_or_default();
+    line.push(b'\n');
+    line
 }

@@ -21,6 +21,7 @@
 //! | `desk`    | the fixtures in force, the limits and the journal                     |
 //! | `limits`  | buckets of requests and tokens                                        |
 //! | `journal` | what each client asked and got                                        |
+//! | `record`  | what is kept of a request until somebody wants to read it             |
 //! | `serve`   | sockets                                                               |
 //! | `admin`   | control while it runs                                                 |
 
@@ -32,6 +33,7 @@ mod frame;
 mod journal;
 mod limits;
 mod pieces;
+mod record;
 mod serve;
 
 use std::{io, net::SocketAddr, path::PathBuf};

@@ -1,24 +1,26 @@
 //! What is known of a request while it is answered, and what the journal says of it in the end.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    ops::{Deref, DerefMut},
+    sync::Arc,
+    time::Duration,
+};
 
-use mcp_loadtest_core::llm::{Ending, Entry, secret};
+use mcp_loadtest_core::llm::Ending;
 use tokio::time::Instant;
 
 use super::{After, incoming::Asked};
-use crate::llm::{desk::Desk, dialect, hash};
-
-/// Longer bodies are not kept.
-const LONGEST_BODY: usize = 64 << 10;
+use crate::llm::{
+    desk::Desk,
+    dialect, hash,
+    record::{KEYS, Record},
+};
 
 /// What is known of a request while it is answered.
 pub(super) struct Asking {
-    pub(super) entry: Entry,
+    /// Until the end; then the journal has it.
+    record: Option<Record>,
     pub(super) keep_alive: bool,
-    /// Who asks: what their key comes to.
-    pub(super) client: u64,
-    /// What the body comes to.
-    pub(super) hash: u64,
     began: Instant,
     desk: Arc<Desk>,
 }
@@ -41,76 +43,77 @@ impl Sent {
 }
 
 impl Asking {
-    pub(super) fn new(desk: &Arc<Desk>, asked: &Asked) -> Self {
+    pub(super) fn new(desk: &Arc<Desk>, asked: &mut Asked) -> Self {
         let key = key(asked);
         key.into_iter().for_each(|key| desk.look_at_key(key));
         let client = key.map_or(0, |key| hash(key.as_bytes()));
-        let hash = hash(&asked.body);
-        let entry = Entry {
+        let body = std::mem::take(&mut asked.body);
+        let record = Record {
             number: desk.number(),
             at_ms: milliseconds(desk.elapsed()),
-            path: asked.path.clone(),
+            took_ms: 0.0,
+            head: std::mem::take(&mut asked.head),
+            hash: hash(&body),
+            body,
             provider: dialect::likely_provider(&asked.path),
-            headers: headers(asked),
-            body: body(&asked.body),
-            body_hash: format!("{hash:016x}"),
-            client: format!("{client:016x}"),
+            model: String::new(),
+            stream: false,
+            client,
+            fixture: None,
+            status: 200,
+            retry_after_ms: None,
+            should_retry: None,
+            faults: Vec::new(),
+            seed: 0,
+            bytes_sent: 0,
+            said: String::new(),
             // Unless something else becomes of it.
             ending: Ending::Broken,
-            ..Entry::nothing()
         };
         let (desk, began) = (desk.clone(), Instant::now());
-        Self { entry, keep_alive: asked.keep_alive, client, hash, began, desk }
+        Self { record: Some(record), keep_alive: asked.keep_alive, began, desk }
     }
 
-    /// Closes the entry. Where the socket failed, the client is gone.
+    /// Closes the record. Where the socket failed, the client is gone.
     pub(super) fn end(mut self, sent: std::io::Result<Sent>) -> After {
         let gone = |_| Sent::new(0, Ending::Aborted, After::Closed);
         let Sent { bytes, ending, after, said } = sent.unwrap_or_else(gone);
-        self.entry.bytes_sent = bytes as u64;
-        self.entry.ending = ending;
-        self.entry.said = said;
+        self.bytes_sent = bytes;
+        self.ending = ending;
+        self.said = said;
         after
+    }
+}
+
+impl Deref for Asking {
+    type Target = Record;
+
+    #[expect(clippy::expect_used, reason = "it is taken when this is dropped, and not before")]
+    fn deref(&self) -> &Record {
+        self.record.as_ref().expect("the record of a request that is not over")
+    }
+}
+
+impl DerefMut for Asking {
+    #[expect(clippy::expect_used, reason = "it is taken when this is dropped, and not before")]
+    fn deref_mut(&mut self) -> &mut Record {
+        self.record.as_mut().expect("the record of a request that is not over")
     }
 }
 
 impl Drop for Asking {
     /// However a request ends, it is in the journal: the server may stop in the middle of it.
     fn drop(&mut self) {
-        self.entry.took_ms = milliseconds(self.began.elapsed());
-        self.desk.journal().add(&self.entry);
+        if let Some(mut record) = self.record.take() {
+            record.took_ms = milliseconds(self.began.elapsed());
+            self.desk.journal().add(record);
+        }
     }
 }
-
-/// The headers that carry a key.
-const KEYS: [&str; 3] = ["authorization", "x-api-key", "x-goog-api-key"];
-/// Others that nobody should read.
-const SECRETS: [&str; 2] = ["cookie", "proxy-authorization"];
-
-/// No key is shorter than this.
-const SHORTEST_KEY: usize = 16;
 
 fn key(asked: &Asked) -> Option<&str> {
     let mut headers = asked.headers.iter();
     headers.find(|(name, _)| KEYS.contains(&name.as_str())).map(|(_, value)| value.as_str())
-}
-
-fn headers(asked: &Asked) -> Vec<(String, String)> {
-    let is_secret = |name: &str| KEYS.contains(&name) || SECRETS.contains(&name);
-    let mask = |(name, value): &(String, String)| match is_secret(name) {
-        true => (name.clone(), secret::MASK.to_owned()),
-        // Shorter values hold no key.
-        false if value.len() < SHORTEST_KEY => (name.clone(), value.clone()),
-        false => (name.clone(), secret::masked(value).into_owned()),
-    };
-    asked.headers.iter().map(mask).collect()
-}
-
-fn body(bytes: &[u8]) -> String {
-    match std::str::from_utf8(bytes) {
-        Ok(text) if text.len() <= LONGEST_BODY => secret::masked(text).into_owned(),
-        _ => String::new(),
-    }
 }
 
 fn milliseconds(time: Duration) -> f64 {

@@ -23,12 +23,12 @@ const LONGEST_SILENCE: Duration = Duration::from_secs(600);
 impl Connection {
     /// Answers one request.
     pub(super) async fn turn(&mut self) -> io::Result<After> {
-        let asked = match self.incoming.next(&mut self.stream).await {
+        let mut asked = match self.incoming.next(&mut self.stream).await {
             Ok(asked) => asked,
             Err(Nothing::Closed) => return Ok(After::Closed),
             Err(Nothing::Bad { status, why, path }) => return self.reject(status, why, path).await,
         };
-        let mut asking = Asking::new(&self.desk, &asked);
+        let mut asking = Asking::new(&self.desk, &mut asked);
         let sent = self.answer(asked, &mut asking).await;
         if sent.as_ref().is_ok_and(|sent| sent.after == After::Silent) {
             // The request is over when the client has had enough.
@@ -39,8 +39,8 @@ impl Connection {
 
     /// Refuses what cannot be read as a request.
     async fn reject(&mut self, status: u16, why: String, path: String) -> io::Result<After> {
-        let mut asking = Asking::new(&self.desk, &Asked::unread(path));
-        let provider = asking.entry.provider;
+        let mut asking = Asking::new(&self.desk, &mut Asked::unread(&path));
+        let provider = asking.provider;
         let sent = self.refuse(provider, &Problem::new(status, why), &mut asking).await;
         asking.end(sent);
         let rest = async { while self.incoming.skip(&mut self.stream).await {} };
@@ -56,7 +56,7 @@ impl Connection {
         let set = desk.set();
         let recordings = set.book.recordings();
         let recorded = (!recordings.is_empty())
-            .then(|| RecordedRequest::new(&asked.verb, &asked.target(), &asked.body));
+            .then(|| RecordedRequest::new(&asked.verb, &asked.target(), &asking.body));
         if let Some(found) = recorded.as_ref().and_then(|request| recordings.find(request)) {
             return self.replay(found, asking).await;
         }
@@ -64,19 +64,19 @@ impl Connection {
             Ok(found) => found,
             Err(refusal) => return self.refuse(refusal.0, &refusal.1, asking).await,
         };
-        asking.entry.provider = dialect.provider;
-        let mut request = match route::read(dialect, &route, &mut asked) {
+        asking.provider = dialect.provider;
+        let mut request = match route::read(dialect, &route, &mut asked, &asking.body) {
             Ok(request) => request,
             Err(problem) => return self.refuse(dialect.provider, &problem, asking).await,
         };
         request.hash = asking.hash;
-        asking.entry.model.clone_from(&request.model);
-        asking.entry.stream = request.stream;
+        asking.model.clone_from(&request.model);
+        asking.stream = request.stream;
         if let Kind::Plain(make) = &dialect.kind {
             let body = make(&request, &set.book.models()).to_string().into_bytes();
             return self.send(Whole::json(200, Vec::new(), body), asking, None).await;
         }
-        let mut headers = identity(dialect.provider, asking.entry.number);
+        let mut headers = identity(dialect.provider, asking.number);
         match set.buckets.take(asking.client, estimated_tokens(request.length), desk.elapsed()) {
             Ok(left) => left.headers(dialect.provider, &mut headers),
             Err((wait, left)) => {

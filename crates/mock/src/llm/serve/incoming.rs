@@ -8,9 +8,10 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-/// A head may not be longer, nor have more lines.
+use crate::llm::record::MOST_HEADERS;
+
+/// A head may not be longer.
 const HEAD_LIMIT: usize = 64 << 10;
-const MOST_HEADERS: usize = 200;
 /// A body may not be longer.
 const BODY_LIMIT: usize = 32 << 20;
 /// How long a request may take to arrive, once it has begun.
@@ -28,18 +29,21 @@ pub(super) struct Asked {
     /// Names in lower case; what came twice is joined by `, `.
     pub(super) headers: Vec<(String, String)>,
     pub(super) body: Vec<u8>,
+    /// The head as it came.
+    pub(super) head: Vec<u8>,
     pub(super) keep_alive: bool,
 }
 
 impl Asked {
     /// What stands for a request that could not be read.
-    pub(super) fn unread(path: String) -> Self {
+    pub(super) fn unread(path: &str) -> Self {
         Self {
             verb: String::new(),
-            path,
+            path: path.to_owned(),
             query: String::new(),
             headers: Vec::new(),
             body: Vec::new(),
+            head: format!("POST {path} HTTP/1.1\r\n\r\n").into_bytes(),
             keep_alive: false,
         }
     }
@@ -151,6 +155,7 @@ impl Incoming {
             query: query.to_owned(),
             headers: Vec::with_capacity(request.headers.len()),
             body: Vec::new(),
+            head: self.bytes[..length].to_vec(),
             keep_alive: request.version == Some(1),
         };
         for line in request.headers.iter() {

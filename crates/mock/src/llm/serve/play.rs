@@ -34,12 +34,12 @@ impl Connection {
         asking: &mut Asking,
     ) -> io::Result<Sent> {
         let Chosen { fixture, index, ordinal } = chosen;
-        asking.entry.fixture = Some(fixture.name.clone().unwrap_or_else(|| index.to_string()));
+        asking.fixture = Some((index, fixture.name.clone()));
         let is_chaotic = fixture.failure.as_ref().is_some_and(Failure::is_chaotic);
         let chaos = self.desk.chaos(is_chaotic && request.stream);
         let plan = Plan::new(fixture, ordinal, self.desk.elapsed(), chaos);
-        asking.entry.seed = plan.seed.0;
-        asking.entry.faults = names(&plan, request.stream);
+        asking.seed = plan.seed.0;
+        asking.faults = names(&plan, request.stream);
         if self.is_gone_before(&plan).await {
             return Ok(Sent::new(0, Ending::Aborted, After::Closed));
         }

@@ -105,12 +105,12 @@ impl Connection {
         asking: &mut Asking,
     ) -> io::Result<Sent> {
         let began = Instant::now();
-        let request = RecordedRequest::new(&asked.verb, &asked.target(), &asked.body);
-        asking.entry.model = request.body["model"].as_str().unwrap_or_default().to_owned();
-        asking.entry.stream = request.body["stream"] == true;
-        let provider = asking.entry.provider;
+        let request = RecordedRequest::new(&asked.verb, &asked.target(), &asking.body);
+        asking.model = request.body["model"].as_str().unwrap_or_default().to_owned();
+        asking.stream = request.body["stream"] == true;
+        let provider = asking.provider;
         let answered = match recorder.head(&asked) {
-            Ok(head) => recorder.upstream.send(&head, Bytes::from(asked.body)).await,
+            Ok(head) => recorder.upstream.send(&head, Bytes::from(asking.body.clone())).await,
             Err(why) => Err(io::Error::other(why)),
         };
         let answered = match answered {
@@ -121,7 +121,7 @@ impl Connection {
             }
         };
         let (head, mut body) = answered.into_parts();
-        asking.entry.status = head.status.as_u16();
+        asking.status = head.status.as_u16();
         let headers = kept(&head.headers);
         let mut bytes = self.recorded_head(&headers, asking);
         let mut response = RecordedResponse {
@@ -155,7 +155,7 @@ impl Connection {
             return Ok(Sent::new(sent, Ending::Broken, After::Closed));
         }
         self.stream.write_all(b"0\r\n\r\n").await?;
-        let ending = if asking.entry.status < 400 { Ending::Complete } else { Ending::Refused };
+        let ending = if asking.status < 400 { Ending::Complete } else { Ending::Refused };
         Ok(Sent::new(sent, ending, outgoing::after(None, asking.keep_alive)))
     }
 
@@ -166,7 +166,7 @@ impl Connection {
             .filter(|(name, _)| *name != "content-type")
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect();
-        let status = asking.entry.status;
+        let status = asking.status;
         let mut head = outgoing::head(status, content_type, &others, asking.keep_alive);
         head.extend_from_slice(b"transfer-encoding: chunked\r\n\r\n");
         head

@@ -14,14 +14,14 @@ pub(super) fn refusal(provider: Provider, problem: &Problem, asking: &mut Asking
     if problem.status == 429 && problem.retry_after_ms.is_none() {
         problem.retry_after_ms = Some(RETRY_AFTER_MS);
     }
-    let (mut headers, body) = dialect::problem(provider, &problem, asking.entry.number);
+    let (mut headers, body) = dialect::problem(provider, &problem, asking.number);
     for (name, value) in &problem.headers {
         headers.retain(|(own, _)| !own.eq_ignore_ascii_case(name));
         headers.push((name.clone(), value.clone()));
     }
-    asking.entry.status = problem.status;
-    asking.entry.should_retry = header(&headers, "x-should-retry").map(|value| value == "true");
-    asking.entry.retry_after_ms = told_to_wait(&headers).or(match provider {
+    asking.status = problem.status;
+    asking.should_retry = header(&headers, "x-should-retry").map(|value| value == "true");
+    asking.retry_after_ms = told_to_wait(&headers).or(match provider {
         // Google tells it in the body.
         Provider::Gemini => problem.retry_after_ms,
         _ => None,

@@ -26,9 +26,9 @@ impl Connection {
             .filter(|(name, _)| *name != "content-type")
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect();
-        asking.entry.status = response.status;
-        asking.entry.fixture = Some("recording".into());
-        asking.entry.retry_after_ms = refusal::told_to_wait(&headers);
+        asking.status = response.status;
+        asking.fixture = Some((0, Some("recording".into())));
+        asking.retry_after_ms = refusal::told_to_wait(&headers);
         let mut bytes = outgoing::head(response.status, content_type, &headers, asking.keep_alive);
         bytes.extend_from_slice(b"transfer-encoding: chunked\r\n\r\n");
         let mut sent = 0;

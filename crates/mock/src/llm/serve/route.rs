@@ -43,14 +43,16 @@ pub(super) fn read(
     dialect: &Dialect,
     route: &Route,
     asked: &mut Asked,
+    body: &[u8],
 ) -> Result<Request, Problem> {
+    let length = body.len();
     let body = match dialect.verb {
         "GET" => Value::Null,
-        _ => serde_json::from_slice(&asked.body)
+        _ => serde_json::from_slice(body)
             .map_err(|error| Problem::new(400, format!("the body is no JSON: {error}")))?,
     };
     let mut request = (dialect.read)(route, body)?;
     request.headers = std::mem::take(&mut asked.headers);
-    request.length = asked.body.len();
+    request.length = length;
     Ok(request)
 }
