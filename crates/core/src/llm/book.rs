@@ -20,6 +20,7 @@ pub struct Book {
     states: Mutex<HashMap<String, String>>,
     seed: Seed,
     recordings: Recordings,
+    looks_at_headers: bool,
 }
 
 #[derive(Debug)]
@@ -87,12 +88,26 @@ impl Book {
         // The sort is stable: within a priority the order of the files stays.
         pages
             .sort_by_key(|page| (page.fixture.catch_all, std::cmp::Reverse(page.fixture.priority)));
-        Self { pages, states: Mutex::default(), seed, recordings: Recordings::new(recordings) }
+        let asks = |page: &Page| {
+            page.fixture.matching.as_ref().is_some_and(|matching| !matching.headers.is_empty())
+        };
+        Self {
+            looks_at_headers: pages.iter().any(asks),
+            pages,
+            states: Mutex::default(),
+            seed,
+            recordings: Recordings::new(recordings),
+        }
     }
 
     /// Reads one text as a whole book.
     pub fn parse(text: &str, file: &str, seed: Seed) -> Result<Self, ConfigError> {
         Ok(Self::new([FixtureFile::parse(text, file)?], seed))
+    }
+
+    /// Whether any fixture asks for a header: only then do they have to be read.
+    pub fn looks_at_headers(&self) -> bool {
+        self.looks_at_headers
     }
 
     /// How many fixtures there are.

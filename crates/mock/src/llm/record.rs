@@ -84,26 +84,34 @@ impl Record {
     }
 
     fn path_and_headers(&self) -> (String, Vec<(String, String)>) {
-        let mut lines = [httparse::EMPTY_HEADER; MOST_HEADERS];
-        let mut request = httparse::Request::new(&mut lines);
-        // It was read once, or it says nothing but the path.
-        let _ = request.parse(&self.head);
-        let path = request.path.unwrap_or_default().split('?').next().unwrap_or_default();
-        let mut headers: Vec<(String, String)> = Vec::new();
-        for line in request.headers.iter().filter(|line| !line.name.is_empty()) {
-            let name = line.name.to_ascii_lowercase();
-            let value = shown(&name, &String::from_utf8_lossy(line.value));
-            match headers.iter_mut().find(|(own, _)| *own == name) {
-                Some((_, own)) => *own = format!("{own}, {value}"),
-                None => headers.push((name, value)),
-            }
+        let (path, mut headers) = read_head(&self.head);
+        for (name, value) in &mut headers {
+            *value = shown(name, value);
         }
-        (path.to_owned(), headers)
+        (path, headers)
     }
 }
 
+/// The path of a head, and its headers: names in lower case; what came twice is joined by `, `.
+pub(super) fn read_head(head: &[u8]) -> (String, Vec<(String, String)>) {
+    let mut lines = [httparse::EMPTY_HEADER; MOST_HEADERS];
+    let mut request = httparse::Request::new(&mut lines);
+    // It was read once, or it says nothing but the path.
+    let _ = request.parse(head);
+    let path = request.path.unwrap_or_default().split('?').next().unwrap_or_default();
+    let mut headers: Vec<(String, String)> = Vec::new();
+    for line in request.headers.iter().filter(|line| !line.name.is_empty()) {
+        let name = line.name.to_ascii_lowercase();
+        let value = String::from_utf8_lossy(line.value).trim().to_owned();
+        match headers.iter_mut().find(|(own, _)| *own == name) {
+            Some((_, own)) => *own = format!("{own}, {value}"),
+            None => headers.push((name, value)),
+        }
+    }
+    (path.to_owned(), headers)
+}
+
 fn shown(name: &str, value: &str) -> String {
-    let value = value.trim();
     if KEYS.contains(&name) || SECRETS.contains(&name) {
         secret::MASK.to_owned()
     } else if value.len() < SHORTEST_KEY {

@@ -10,11 +10,7 @@ use mcp_loadtest_core::llm::Ending;
 use tokio::time::Instant;
 
 use super::{After, incoming::Asked};
-use crate::llm::{
-    desk::Desk,
-    dialect, hash,
-    record::{KEYS, Record},
-};
+use crate::llm::{desk::Desk, dialect, hash, record::Record};
 
 /// What is known of a request while it is answered.
 pub(super) struct Asking {
@@ -44,9 +40,10 @@ impl Sent {
 
 impl Asking {
     pub(super) fn new(desk: &Arc<Desk>, asked: &mut Asked) -> Self {
-        let key = key(asked);
-        key.into_iter().for_each(|key| desk.look_at_key(key));
-        let client = key.map_or(0, |key| hash(key.as_bytes()));
+        let client = asked.key.as_deref().map_or(0, |key| {
+            desk.look_at_key(key);
+            hash(key.as_bytes())
+        });
         let body = std::mem::take(&mut asked.body);
         let record = Record {
             number: desk.number(),
@@ -109,11 +106,6 @@ impl Drop for Asking {
             self.desk.journal().add(record);
         }
     }
-}
-
-fn key(asked: &Asked) -> Option<&str> {
-    let mut headers = asked.headers.iter();
-    headers.find(|(name, _)| KEYS.contains(&name.as_str())).map(|(_, value)| value.as_str())
 }
 
 fn milliseconds(time: Duration) -> f64 {

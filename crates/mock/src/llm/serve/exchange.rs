@@ -13,7 +13,7 @@ use super::{
     refusal::refusal,
     route,
 };
-use crate::llm::dialect::Kind;
+use crate::llm::{dialect::Kind, record::read_head};
 
 /// How long a client that still sends may read its refusal before the connection goes.
 const LINGER: Duration = Duration::from_millis(500);
@@ -48,7 +48,7 @@ impl Connection {
         Ok(After::Closed)
     }
 
-    async fn answer(&mut self, mut asked: Asked, asking: &mut Asking) -> io::Result<Sent> {
+    async fn answer(&mut self, asked: Asked, asking: &mut Asking) -> io::Result<Sent> {
         let desk = self.desk.clone();
         if let Some(recorder) = desk.recorder() {
             return self.record(recorder, asked, asking).await;
@@ -65,11 +65,14 @@ impl Connection {
             Err(refusal) => return self.refuse(refusal.0, &refusal.1, asking).await,
         };
         asking.provider = dialect.provider;
-        let mut request = match route::read(dialect, &route, &mut asked, &asking.body) {
+        let mut request = match route::read(dialect, &route, &asking.body) {
             Ok(request) => request,
             Err(problem) => return self.refuse(dialect.provider, &problem, asking).await,
         };
         request.hash = asking.hash;
+        if set.book.looks_at_headers() {
+            (_, request.headers) = read_head(&asking.head);
+        }
         asking.model.clone_from(&request.model);
         asking.stream = request.stream;
         if let Kind::Plain(make) = &dialect.kind {

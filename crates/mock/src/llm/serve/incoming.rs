@@ -8,7 +8,7 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-use crate::llm::record::MOST_HEADERS;
+use crate::llm::record::{KEYS, MOST_HEADERS};
 
 /// A head may not be longer.
 const HEAD_LIMIT: usize = 64 << 10;
@@ -26,8 +26,8 @@ pub(super) struct Asked {
     pub(super) verb: String,
     pub(super) path: String,
     pub(super) query: String,
-    /// Names in lower case; what came twice is joined by `, `.
-    pub(super) headers: Vec<(String, String)>,
+    /// The first header that carries a key.
+    pub(super) key: Option<String>,
     pub(super) body: Vec<u8>,
     /// The head as it came.
     pub(super) head: Vec<u8>,
@@ -41,7 +41,7 @@ impl Asked {
             verb: String::new(),
             path: path.to_owned(),
             query: String::new(),
-            headers: Vec::new(),
+            key: None,
             body: Vec::new(),
             head: format!("POST {path} HTTP/1.1\r\n\r\n").into_bytes(),
             keep_alive: false,
@@ -93,9 +93,73 @@ pub(super) struct Incoming {
 }
 
 /// What a head says of the body.
-enum Body {
+struct Body {
+    kind: BodyKind,
+    /// Whether the client waits until it is told to send it.
+    is_announced: bool,
+}
+
+enum BodyKind {
     Length(usize),
     Chunks,
+}
+
+/// The few headers that say how a request is read. The others wait until somebody looks at them.
+#[derive(Default)]
+struct Notes<'h> {
+    key: Option<&'h str>,
+    connection: Option<&'h str>,
+    expect: Option<&'h str>,
+    length: Option<&'h str>,
+    encoding: Option<&'h str>,
+}
+
+impl<'h> Notes<'h> {
+    fn read(headers: &[httparse::Header<'h>]) -> Result<Self, Nothing> {
+        let mut notes = Self::default();
+        for line in headers {
+            let is = |name: &str| line.name.eq_ignore_ascii_case(name);
+            let place = if KEYS.iter().any(|name| is(name)) {
+                &mut notes.key
+            } else if is("connection") {
+                &mut notes.connection
+            } else if is("expect") {
+                &mut notes.expect
+            } else if is("content-length") {
+                &mut notes.length
+            } else if is("transfer-encoding") {
+                &mut notes.encoding
+            } else {
+                continue;
+            };
+            if place.is_some() && (is("content-length") || is("transfer-encoding")) {
+                return Err(bad(400, format!("`{}` stands there twice", line.name)));
+            }
+            if place.is_none() {
+                let value = std::str::from_utf8(line.value).unwrap_or_default();
+                *place = Some(value.trim());
+            }
+        }
+        Ok(notes)
+    }
+
+    fn body(&self) -> Result<Body, Nothing> {
+        let is_announced =
+            self.expect.is_some_and(|value| value.eq_ignore_ascii_case("100-continue"));
+        let kind = match (self.encoding, self.length) {
+            (Some(encoding), None) if encoding.eq_ignore_ascii_case("chunked") => BodyKind::Chunks,
+            (Some(_), _) => {
+                return Err(bad(400, "a transfer encoding that is not only `chunked`"));
+            }
+            (None, None) => BodyKind::Length(0),
+            (None, Some(text)) => match text.parse() {
+                Ok(length) if length <= BODY_LIMIT => BodyKind::Length(length),
+                Ok(_) => return Err(too_large()),
+                Err(_) => return Err(bad(400, "a content length that is no number")),
+            },
+        };
+        Ok(Body { kind, is_announced })
+    }
 }
 
 impl Incoming {
@@ -112,7 +176,7 @@ impl Incoming {
     }
 
     async fn read(&mut self, stream: &mut TcpStream) -> Result<Asked, Nothing> {
-        let (mut asked, head, body) = loop {
+        let (mut asked, body) = loop {
             if let Some(found) = self.head()? {
                 break found;
             }
@@ -120,15 +184,13 @@ impl Incoming {
                 return Err(Nothing::Closed);
             }
         };
-        self.bytes.drain(..head);
-        if header(&asked, "expect").is_some_and(|value| value.eq_ignore_ascii_case("100-continue"))
-            && self.bytes.is_empty()
-        {
+        self.bytes.drain(..asked.head.len());
+        if body.is_announced && self.bytes.is_empty() {
             stream.write_all(b"HTTP/1.1 100 Continue\r\n\r\n").await?;
         }
-        let read = match body {
-            Body::Length(length) => self.counted(stream, length).await,
-            Body::Chunks => self.chunks(stream).await,
+        let read = match body.kind {
+            BodyKind::Length(length) => self.counted(stream, length).await,
+            BodyKind::Chunks => self.chunks(stream).await,
         };
         asked.body = read.map_err(|nothing| nothing.about(&asked.path))?;
         self.bytes.shrink_to(KEPT);
@@ -136,7 +198,7 @@ impl Incoming {
     }
 
     /// Reads the head, if it is all there.
-    fn head(&self) -> Result<Option<(Asked, usize, Body)>, Nothing> {
+    fn head(&self) -> Result<Option<(Asked, Body)>, Nothing> {
         let mut headers = [MaybeUninit::uninit(); MOST_HEADERS];
         let mut request = httparse::Request::new(&mut []);
         let length = match request.parse_with_uninit_headers(&self.bytes, &mut headers) {
@@ -149,30 +211,19 @@ impl Incoming {
         };
         let target = request.path.unwrap_or_default();
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        let mut asked = Asked {
+        let notes = Notes::read(request.headers).map_err(|nothing| nothing.about(path))?;
+        let body = notes.body().map_err(|nothing| nothing.about(path))?;
+        let asked = Asked {
             verb: request.method.unwrap_or_default().to_owned(),
             path: path.to_owned(),
             query: query.to_owned(),
-            headers: Vec::with_capacity(request.headers.len()),
+            key: notes.key.map(str::to_owned),
             body: Vec::new(),
             head: self.bytes[..length].to_vec(),
-            keep_alive: request.version == Some(1),
+            keep_alive: request.version == Some(1)
+                && !notes.connection.is_some_and(|value| value.eq_ignore_ascii_case("close")),
         };
-        for line in request.headers.iter() {
-            let name = line.name.to_ascii_lowercase();
-            let value = String::from_utf8_lossy(line.value).trim().to_owned();
-            match asked.headers.iter_mut().find(|(own, _)| *own == name) {
-                Some((_, own)) => {
-                    own.push_str(", ");
-                    own.push_str(&value);
-                }
-                None => asked.headers.push((name, value)),
-            }
-        }
-        asked.keep_alive &=
-            !header(&asked, "connection").is_some_and(|value| value.eq_ignore_ascii_case("close"));
-        let body = body_of(&asked)?;
-        Ok(Some((asked, length, body)))
+        Ok(Some((asked, body)))
     }
 
     /// The path in the first line of a head that cannot be read whole.
@@ -245,28 +296,6 @@ impl Incoming {
     }
 }
 
-fn header<'a>(asked: &'a Asked, name: &str) -> Option<&'a str> {
-    asked.headers.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
-}
-
 fn too_large() -> Nothing {
     bad(413, format!("the body is longer than {} MiB", BODY_LIMIT >> 20))
-}
-
-fn body_of(asked: &Asked) -> Result<Body, Nothing> {
-    if let Some(encoding) = header(asked, "transfer-encoding") {
-        return if encoding.eq_ignore_ascii_case("chunked")
-            && header(asked, "content-length").is_none()
-        {
-            Ok(Body::Chunks)
-        } else {
-            Err(bad(400, "a transfer encoding that is not only `chunked`"))
-        };
-    }
-    let Some(text) = header(asked, "content-length") else { return Ok(Body::Length(0)) };
-    match text.parse() {
-        Ok(length) if length <= BODY_LIMIT => Ok(Body::Length(length)),
-        Ok(_) => Err(too_large().about(&asked.path)),
-        Err(_) => Err(bad(400, "a content length that is no number")),
-    }
 }

@@ -24,7 +24,7 @@ use super::{
     outgoing,
 };
 use crate::{
-    llm::LlmError,
+    llm::{LlmError, record::read_head},
     proxy::upstream::{Upstream, next_piece},
 };
 
@@ -77,7 +77,7 @@ impl Recorder {
         self.file.lock().unwrap_or_else(PoisonError::into_inner).write_all(&line)
     }
 
-    fn head(&self, asked: &Asked) -> Result<http::request::Parts, String> {
+    fn head(&self, asked: &Asked, came: &[u8]) -> Result<http::request::Parts, String> {
         let prefix = self.upstream.origin.path().trim_end_matches('/');
         let target = format!("{prefix}{}", asked.target());
         let (mut head, ()) = http::Request::new(()).into_parts();
@@ -86,7 +86,8 @@ impl Recorder {
         let host = HeaderValue::from_str(self.upstream.origin.authority())
             .map_err(|error| error.to_string())?;
         head.headers.insert(http::header::HOST, host);
-        let kept = asked.headers.iter().filter(|(name, _)| !NOT_SENT_ON.contains(&name.as_str()));
+        let (_, headers) = read_head(came);
+        let kept = headers.iter().filter(|(name, _)| !NOT_SENT_ON.contains(&name.as_str()));
         for (name, value) in kept {
             let name = HeaderName::from_bytes(name.as_bytes()).map_err(|e| e.to_string())?;
             let value = HeaderValue::from_str(value).map_err(|error| error.to_string())?;
@@ -109,7 +110,7 @@ impl Connection {
         asking.model = request.body["model"].as_str().unwrap_or_default().to_owned();
         asking.stream = request.body["stream"] == true;
         let provider = asking.provider;
-        let answered = match recorder.head(&asked) {
+        let answered = match recorder.head(&asked, &asking.head) {
             Ok(head) => recorder.upstream.send(&head, Bytes::from(asking.body.clone())).await,
             Err(why) => Err(io::Error::other(why)),
         };

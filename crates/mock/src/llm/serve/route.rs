@@ -39,12 +39,7 @@ fn wrong_verb(dialect: &Dialect, asked: &Asked) -> Problem {
 }
 
 /// What a request says.
-pub(super) fn read(
-    dialect: &Dialect,
-    route: &Route,
-    asked: &mut Asked,
-    body: &[u8],
-) -> Result<Request, Problem> {
+pub(super) fn read(dialect: &Dialect, route: &Route, body: &[u8]) -> Result<Request, Problem> {
     let length = body.len();
     let body = match dialect.verb {
         "GET" => Value::Null,
@@ -52,7 +47,6 @@ pub(super) fn read(
             .map_err(|error| Problem::new(400, format!("the body is no JSON: {error}")))?,
     };
     let mut request = (dialect.read)(route, body)?;
-    request.headers = std::mem::take(&mut asked.headers);
     request.length = length;
     Ok(request)
 }

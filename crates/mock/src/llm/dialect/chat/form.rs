@@ -1,8 +1,11 @@
 //! The form of a chat completion. It is what most tests ask for, a frame for every few characters, so it
 //! is written straight from the answer; the other APIs build a JSON value first.
 
+use std::sync::LazyLock;
+
 use mcp_loadtest_core::llm::{Block, Usage};
 use serde::Serialize;
+use serde_json::value::RawValue;
 
 use crate::llm::dialect::{CREATED, Reply, openai::finish_reason};
 
@@ -97,22 +100,22 @@ struct UsageForm {
     prompt_tokens: u64,
     completion_tokens: u64,
     total_tokens: u64,
-    prompt_tokens_details: PromptDetails,
-    completion_tokens_details: CompletionDetails,
+    prompt_tokens_details: &'static RawValue,
+    completion_tokens_details: &'static RawValue,
 }
 
-#[derive(Default, Serialize)]
-struct PromptDetails {
-    cached_tokens: u64,
-    audio_tokens: u64,
-}
+/// What a mock never counts.
+static OF_THE_PROMPT: LazyLock<Box<RawValue>> =
+    LazyLock::new(|| raw(r#"{"cached_tokens":0,"audio_tokens":0}"#));
+static OF_THE_COMPLETION: LazyLock<Box<RawValue>> = LazyLock::new(|| {
+    raw(
+        r#"{"reasoning_tokens":0,"audio_tokens":0,"accepted_prediction_tokens":0,"rejected_prediction_tokens":0}"#,
+    )
+});
 
-#[derive(Default, Serialize)]
-struct CompletionDetails {
-    reasoning_tokens: u64,
-    audio_tokens: u64,
-    accepted_prediction_tokens: u64,
-    rejected_prediction_tokens: u64,
+#[expect(clippy::expect_used, reason = "it is a constant that every test reads")]
+fn raw(text: &str) -> Box<RawValue> {
+    RawValue::from_string(text.to_owned()).expect("it is JSON")
 }
 
 impl From<Usage> for UsageForm {
@@ -121,8 +124,8 @@ impl From<Usage> for UsageForm {
             prompt_tokens: usage.input_tokens,
             completion_tokens: usage.output_tokens,
             total_tokens: usage.input_tokens + usage.output_tokens,
-            prompt_tokens_details: PromptDetails::default(),
-            completion_tokens_details: CompletionDetails::default(),
+            prompt_tokens_details: &OF_THE_PROMPT,
+            completion_tokens_details: &OF_THE_COMPLETION,
         }
     }
 }
