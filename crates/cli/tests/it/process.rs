@@ -1,11 +1,13 @@
 //! The binary as a process: signals, TLS roots from the environment, closed pipes.
 
 use std::{
+    ffi::OsStr,
     io::{BufRead as _, BufReader, Read as _},
     path::PathBuf,
     process::{Child, Command, Stdio},
 };
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::harness::mock;
@@ -14,6 +16,35 @@ pub(crate) fn binary() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_mcp-loadtest"));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
+}
+
+/// A command of ours that listens and says where.
+pub(crate) struct Listening {
+    child: Child,
+    pub(crate) url: String,
+}
+
+impl Listening {
+    pub(crate) fn start<A: AsRef<OsStr>>(args: &[A]) -> Self {
+        let mut child = binary().args(args).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let url = serde_json::from_str::<Value>(&line).unwrap()["url"].as_str().unwrap().to_owned();
+        Self { child, url }
+    }
+
+    pub(crate) fn stop(mut self) {
+        kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
+        assert!(self.child.wait().unwrap().success(), "what it wrote is complete");
+    }
+}
+
+/// A test that fails must leave nothing behind.
+impl Drop for Listening {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
 
 fn fixture(name: &str) -> PathBuf {
@@ -132,8 +163,8 @@ fn an_interrupted_run_keeps_what_it_measured() {
         .spawn()
         .unwrap();
     wait_for_calls(dir.path());
-    let pid = rustix::process::Pid::from_child(&child);
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let pid = Pid::from_child(&child);
+    kill_process(pid, Signal::INT).unwrap();
     let mut out = String::new();
     child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130), "{out}");

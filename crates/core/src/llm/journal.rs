@@ -79,32 +79,6 @@ pub enum Ending {
 }
 
 impl Entry {
-    /// An entry of which nothing is known yet.
-    pub fn nothing() -> Self {
-        Self {
-            number: 0,
-            at_ms: 0.0,
-            took_ms: 0.0,
-            path: String::new(),
-            provider: Provider::Openai,
-            model: String::new(),
-            stream: false,
-            headers: Vec::new(),
-            body: String::new(),
-            body_hash: String::new(),
-            client: String::new(),
-            fixture: None,
-            status: 200,
-            retry_after_ms: None,
-            should_retry: None,
-            faults: Vec::new(),
-            seed: 0,
-            bytes_sent: 0,
-            said: String::new(),
-            ending: Ending::Complete,
-        }
-    }
-
     /// When it was over, in milliseconds since the start.
     pub fn ended_ms(&self) -> f64 {
         self.at_ms + self.took_ms

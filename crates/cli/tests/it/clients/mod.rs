@@ -6,15 +6,14 @@
 
 use std::{
     fs,
-    io::{BufRead as _, BufReader, Write as _},
+    io::Write as _,
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::{Command, Stdio},
 };
 
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::process::binary;
+use crate::process::Listening;
 
 /// Quotes, line ends and letters that are no ASCII.
 const MESSAGE: &str = "grüße \" \n 日本";
@@ -79,7 +78,7 @@ fn check(sdk: &Sdk) {
         check_log(&log, revision, true, &format!("{case} over stdio"));
 
         fs::remove_file(&log).unwrap();
-        let mock = Listening::start(&audit);
+        let mock = Listening::start(&["mock", "--transport", "http", &audit]);
         let report = sdk.visit(*mode, &[&mock.url]);
         check_report(&report, &format!("{case} over HTTP"));
         // In the modern era a client withdraws a call by closing the reply's stream.
@@ -175,33 +174,4 @@ pub(crate) fn home(environment: &str) -> PathBuf {
     let problem = String::from_utf8_lossy(&told.stderr);
     assert!(told.status.success(), "cannot test with this client: {problem}");
     String::from_utf8_lossy(&told.stdout).trim().into()
-}
-
-/// A mock that listens.
-struct Listening {
-    child: Child,
-    url: String,
-}
-
-impl Listening {
-    fn start(audit: &str) -> Self {
-        let mut child = binary().args(["mock", "--transport", "http", audit]).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let url = serde_json::from_str::<Value>(&line).unwrap()["url"].as_str().unwrap().to_owned();
-        Self { child, url }
-    }
-
-    fn stop(mut self) {
-        kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
-        assert!(self.child.wait().unwrap().success(), "the log is complete");
-    }
-}
-
-/// A test that fails must leave nothing behind.
-impl Drop for Listening {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }

@@ -3,15 +3,15 @@
 
 use std::{
     collections::BTreeMap,
+    ffi::OsStr,
     fs,
-    io::{BufRead as _, BufReader, Write as _},
+    io::Write as _,
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::{Command, Stdio},
     thread,
 };
 
 use mcp_loadtest_core::llm::{Entry, Provider};
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::{
@@ -19,7 +19,7 @@ use super::{
     heard::{GOOD, Heard},
     page,
 };
-use crate::{clients::home, process::binary};
+use crate::{clients::home, process::Listening};
 
 /// What came of each case, by column, name and how the answer was taken.
 pub(super) type Outcomes = BTreeMap<(&'static str, String, How), String>;
@@ -157,7 +157,9 @@ fn visit(language: Language, columns: &[Column], cases: &[Case], fixtures: &Path
     }
     let dir = tempfile::tempdir().unwrap();
     let journal = dir.path().join("journal.jsonl");
-    let server = Serving::start(fixtures, &journal);
+    let paths = [fixtures.as_os_str(), journal.as_os_str()];
+    let words = ["llm", "--fixtures", "--journal"].map(OsStr::new);
+    let server = Listening::start(&[words[0], words[1], paths[0], words[2], paths[1]]);
     let told: Vec<_> = tasks.iter().map(Task::told).collect();
     let heard = drive(language, &json!({ "url": server.url, "tasks": told }));
     server.stop();
@@ -233,35 +235,4 @@ fn check_page(new: &str) {
          INSTA_UPDATE=always writes it anew\n{}",
         page::difference(&old, new)
     );
-}
-
-/// A server that listens.
-struct Serving {
-    child: Child,
-    url: String,
-}
-
-impl Serving {
-    fn start(fixtures: &Path, journal: &Path) -> Self {
-        let mut command = binary();
-        command.arg("llm").arg("--fixtures").arg(fixtures).arg("--journal").arg(journal);
-        let mut child = command.spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let url = serde_json::from_str::<Value>(&line).unwrap()["url"].as_str().unwrap().to_owned();
-        Self { child, url }
-    }
-
-    fn stop(mut self) {
-        kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
-        assert!(self.child.wait().unwrap().success(), "the journal is complete");
-    }
-}
-
-/// A test that fails must leave nothing behind.
-impl Drop for Serving {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }

@@ -1,17 +1,29 @@
 use super::*;
+use crate::llm::Provider;
 
 /// A request that came at `at` and was over 10 ms later.
 fn entry(number: u64, at_ms: f64, ending: Ending, status: u16) -> Entry {
     Entry {
         number,
         at_ms,
-        took_ms: 10.0,
         path: "/v1/chat/completions".into(),
         body_hash: "b".into(),
         client: "c".into(),
         status,
         ending,
-        ..Entry::nothing()
+        model: "m".into(),
+        took_ms: 10.0,
+        provider: Provider::Openai,
+        stream: false,
+        headers: Vec::new(),
+        body: String::new(),
+        fixture: None,
+        retry_after_ms: None,
+        should_retry: None,
+        faults: Vec::new(),
+        seed: 0,
+        bytes_sent: 0,
+        said: String::new(),
     }
 }
 
