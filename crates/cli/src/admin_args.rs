@@ -5,7 +5,7 @@ use std::{future::pending, net::SocketAddr};
 use clap::Args;
 use mcp_loadtest_mock::admin::{Access, BoundAdmin, Routes};
 
-use crate::{env::Env, error::CliError};
+use crate::{env::Env, error::CliError, listen::parse_listen};
 
 /// Where it can be controlled while it runs.
 #[derive(Debug, Args)]
@@ -13,7 +13,7 @@ use crate::{env::Env, error::CliError};
 pub(crate) struct AdminArgs {
     /// Open a small HTTP interface to switch faults and read the log: GET, PUT and DELETE /faults,
     /// POST /reset, GET /audit, /audit/export, /counters and /health. Its URL is printed.
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = parse_listen)]
     admin: Option<SocketAddr>,
     /// What every request to it must bring as a bearer token.
     #[arg(long, value_name = "TOKEN", requires = "admin")]

@@ -1,6 +1,6 @@
 //! What went wrong, where, and what to do next.
 
-use std::path::PathBuf;
+use std::{net::SocketAddr, path::PathBuf};
 
 use anstyle::{AnsiColor, Style};
 use mcp_loadtest::{RunError, SavedError};
@@ -81,6 +81,14 @@ pub(crate) enum CliError {
     /// A mock of models cannot do its work.
     #[error("{0}")]
     Llm(#[from] LlmError),
+    /// Nobody can be heard there.
+    #[error("cannot listen on {address}: {source}")]
+    Listen {
+        /// Where.
+        address: SocketAddr,
+        /// Why not.
+        source: std::io::Error,
+    },
     /// A program of the user's did not start.
     #[error("{0}")]
     App(#[from] SpawnError),
@@ -112,6 +120,9 @@ impl CliError {
             Self::Store(error) => error.hint(),
             Self::Llm(error) => error.hint(),
             Self::App(error) => error.hint(),
+            Self::Listen { .. } => {
+                Some("listen on another port, or on `127.0.0.1:0`, a free one".into())
+            }
             Self::Gateway(error) => error.hint(),
             Self::Read { .. } | Self::Write { .. } | Self::System(_) | Self::Audit(_) => None,
             Self::Interrupted => Some(

@@ -13,6 +13,7 @@ pub mod env;
 mod error;
 mod interrupt;
 mod limits;
+mod listen;
 mod load;
 #[cfg(feature = "otlp")]
 mod otlp;

@@ -40,6 +40,13 @@ fn told(error: &Error, key: KeyPath, file: &str) -> ConfigError {
                 None => format!("use one of {}", expected.join(", ")),
             })
         }
+        Error::SerdeUnknownVariant { variant, expected, .. } => {
+            let error = ConfigError::new(key.plain(), format!("`{variant}` is not known"));
+            error.with_hint(match nearest(variant, expected.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("use one of {}", expected.join(", ")),
+            })
+        }
         Error::SerdeMissingField { field, .. } => {
             ConfigError::new(with_last(key, field).plain(), "it is missing")
         }
@@ -61,6 +68,9 @@ fn plain(error: &Error) -> String {
     let first = text.lines().next().unwrap_or_default();
     let cut = first.find(" at line ").or_else(|| first.find(" (line ")).unwrap_or(first.len());
     let text = first[..cut].trim_end_matches([':', ',']);
+    if text.ends_with("expected mapping start") {
+        return "keys and values are expected here, such as `key: value`".into();
+    }
     text.strip_prefix("error: ").unwrap_or(text).to_owned()
 }
 

@@ -101,6 +101,11 @@ impl Mock {
         self
     }
 
+    /// The tools that it offers.
+    pub fn tool_names(&self) -> Vec<String> {
+        self.catalog().0.names()
+    }
+
     /// Serves the standard streams of this process until their input ends.
     pub async fn serve_stdio(self) -> io::Result<Served> {
         self.on_stdio().serve().await
@@ -140,6 +145,11 @@ impl Mock {
     }
 
     fn into_server(self) -> Arc<Server> {
+        let (catalog, info) = self.catalog();
+        Arc::new(Server::new(info, catalog, Desk::new(self.faults, self.seed), self.audit))
+    }
+
+    fn catalog(&self) -> (Catalog, ServerInfo) {
         let mut catalog = Catalog::default();
         let mut info = ServerInfo::default();
         match &self.file {
@@ -152,7 +162,7 @@ impl Mock {
         if self.conformance {
             conformance::furnish(&mut catalog);
         }
-        Arc::new(Server::new(info, catalog, Desk::new(self.faults, self.seed), self.audit))
+        (catalog, info)
     }
 }
 

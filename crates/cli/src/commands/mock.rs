@@ -8,8 +8,10 @@ use std::{
 use clap::{Args, ValueEnum};
 use mcp_loadtest_core::{
     config::TransportName,
+    display::visible,
     exit::Exit,
     fault::{Fault, reference},
+    hint::nearest,
     seed::Seed,
     tools_file::ToolsFile,
 };
@@ -19,7 +21,9 @@ use mcp_loadtest_mock::{
 };
 
 use super::{block_on, explain};
-use crate::{admin_args::AdminArgs, env::Env, error::CliError, hinted, interrupt};
+use crate::{
+    admin_args::AdminArgs, env::Env, error::CliError, hinted, interrupt, listen::parse_listen,
+};
 
 /// How the mock is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -51,14 +55,14 @@ Examples:
   mcp-loadtest mock --transport http                        the same over HTTP; prints its URL
   mcp-loadtest mock --tools-from tools.yml                  your own tools with canned answers
   mcp-loadtest mock --fault hang                            every tool call hangs
-  mcp-loadtest mock --fault 'hang@tool=search,nth=3'        only the third call of `search` does
+  mcp-loadtest mock --fault 'hang@tool=echo,nth=3'          only the third call of `echo` does
   mcp-loadtest mock --fault flaky:0.2 --fault slow:300      20 % fail, all are slow
   mcp-loadtest mock --transport http --fault http:429 --audit calls.db
   mcp-loadtest audit calls.db stats                         what really arrived
   mcp-loadtest deadlock-probe -s \"mcp-loadtest mock --fault lazy-init-deadlock\"
 
-`mock --help` and `mock --explain` list every fault, every selector and every built-in tool.
-Ctrl-C, SIGTERM or the end of stdin end it, with 0 if the audit log is complete.";
+`mock --help` lists every fault and selector, `mock --explain` also the built-in tools and what a file has.
+Ctrl-C, SIGTERM or, on stdio, the end of stdin end it, with 0 if the audit log is complete.";
 
 /// Arguments of `mock`.
 #[derive(Debug, Args)]
@@ -69,7 +73,7 @@ pub(crate) struct MockArgs {
     transport: MockTransport,
     /// Where it listens, unless on stdio [default: 127.0.0.1:0]; the URL is printed before anything
     /// is served.
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = parse_listen)]
     listen: Option<SocketAddr>,
     /// What is wrong with it: KIND[:ARGUMENT][@SELECTOR=VALUE,...]; may be given more than once.
     #[arg(long, value_name = "FAULT", value_parser = hinted::<Fault>)]
@@ -116,6 +120,13 @@ Tools:
   failure    error, slow, flaky, ledger             failures on command, and a count of side effects
   streaming  progress, long_output, chatty          more than one message, or more than one block
 
+A file for --tools-from; `mcp-loadtest schema tools` lists every key:
+  tools:
+    - name: get_weather
+      description: Weather of a city
+      input_schema: {type: object, properties: {city: {type: string}}, required: [city]}
+      response: Sunny in ${args.city}
+
 A fault touches `tools/call` unless a selector says otherwise: the handshake and the lists stay well.
 A hang ends after ten minutes with an error that says so. The same seed gives the same faults.
 
@@ -148,6 +159,7 @@ pub(crate) fn run(args: &MockArgs, env: &mut Env) -> Result<Exit, CliError> {
     if args.always_stream {
         mock = mock.always_stream();
     }
+    warn_of_strangers(&args.fault, &mock.tool_names(), env);
     let served = block_on(serve(args, mock, env))??;
     // Whatever ended it: rows that were recorded and are not in the store are told.
     audit.close().map_err(CliError::Audit)?;
@@ -170,7 +182,8 @@ async fn serve(args: &MockArgs, mock: Mock, env: &mut Env) -> Result<Served, Cli
     }
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     let address = args.listen.unwrap_or(any_port);
-    let bound = mock.bind_as(args.transport.into(), address).await?;
+    let bound = mock.bind_as(args.transport.into(), address).await;
+    let bound = bound.map_err(|source| CliError::Listen { address, source })?;
     let admin = args.admin.bind(|| bound.controlled(), env, Env::out).await?;
     env.out(&format!("{}\n", serde_json::json!({ "url": bound.url() })));
     tokio::select! {
@@ -191,6 +204,25 @@ pub(super) fn check_faults(faults: &[Fault], transport: TransportName) -> Result
         }
     }
     Ok(())
+}
+
+/// Tells of faults whose tool is not offered: they may be meant for what a later list brings, but most
+/// are misspelt.
+fn warn_of_strangers(faults: &[Fault], tools: &[String], env: &mut Env) {
+    for fault in faults {
+        let Some(tool) = fault.selector().tool.as_ref().filter(|tool| !tools.contains(tool)) else {
+            continue;
+        };
+        let near = nearest(tool, tools.iter().map(String::as_str));
+        let hint = match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("there are {}", tools.join(", ")),
+        };
+        env.err(&format!(
+            "warning: `{fault}`: no tool is called `{}`; {hint}\n",
+            visible(tool, 80)
+        ));
+    }
 }
 
 /// What can be known to be wrong before anything is started.

@@ -22,7 +22,9 @@ use mcp_loadtest_wire::{
 };
 
 use super::{block_on, explain, mock::check_faults};
-use crate::{admin_args::AdminArgs, env::Env, error::CliError, hinted, interrupt};
+use crate::{
+    admin_args::AdminArgs, env::Env, error::CliError, hinted, interrupt, listen::parse_listen,
+};
 
 /// How the proxy and the server behind it are spoken to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -60,7 +62,7 @@ pub(crate) struct ProxyArgs {
     upstream: Option<String>,
     /// Where to listen for clients of `--upstream` [default: 127.0.0.1:0]; the address that was
     /// really taken is printed.
-    #[arg(long, value_name = "ADDRESS", requires = "upstream")]
+    #[arg(long, value_name = "ADDRESS", requires = "upstream", value_parser = parse_listen)]
     listen: Option<SocketAddr>,
     /// How `--upstream` is spoken to.
     #[arg(long, value_enum, default_value = "http")]

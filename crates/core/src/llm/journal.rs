@@ -91,6 +91,11 @@ impl Entry {
         !is_list && !is_about.iter().any(|end| self.path.ends_with(end))
     }
 
+    /// Whether no fixture answered it: then it says nothing about the client.
+    pub fn is_unmatched(&self) -> bool {
+        self.fixture.is_none() && matches!(self.status, 404 | 405)
+    }
+
     /// The value of a header.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())

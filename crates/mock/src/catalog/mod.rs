@@ -51,6 +51,11 @@ impl Catalog {
         }
     }
 
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.tools.iter().map(|tool| tool.listing.name.clone()).collect()
+    }
+
+    /// A tool by its name.
     pub(crate) fn tool(&self, name: &str) -> Option<&Tool> {
         self.by_name.get(name).map(|&index| &self.tools[index])
     }

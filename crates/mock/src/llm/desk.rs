@@ -17,6 +17,9 @@ use tokio::{sync::Notify, time::Instant};
 
 use super::{journal::Journal, limits::Buckets, serve::Recorder};
 
+/// So many requests that no fixture answers are told.
+const MOST_UNMATCHED: u64 = 5;
+
 /// What all connections share.
 #[derive(Debug)]
 pub struct Desk {
@@ -29,6 +32,7 @@ pub struct Desk {
     chaotic: AtomicU64,
     started: Instant,
     warned: AtomicBool,
+    unmatched: AtomicU64,
     notices: Mutex<VecDeque<String>>,
     noticed: Notify,
 }
@@ -70,6 +74,7 @@ impl Desk {
             chaotic: AtomicU64::new(0),
             started: Instant::now(),
             warned: AtomicBool::new(false),
+            unmatched: AtomicU64::new(0),
             notices: Mutex::default(),
             noticed: Notify::new(),
         }
@@ -139,6 +144,16 @@ impl Desk {
                  nowhere, but a test needs none: use any word"
                     .into(),
             );
+        }
+    }
+
+    /// Tells of requests that no fixture answers: whoever wrote the file wants to know. After some, the
+    /// journal says the rest.
+    pub(super) fn unmatched(&self, words: &str) {
+        match self.unmatched.fetch_add(1, Ordering::Relaxed) {
+            0..MOST_UNMATCHED => self.notice(words.to_owned()),
+            MOST_UNMATCHED => self.notice("more requests that no fixture answers".into()),
+            _ => {}
         }
     }
 

@@ -78,8 +78,16 @@ fn outcome(row: &Row) -> String {
     if let Some(category) = &row.error_category {
         let _ = write!(text, " {category}");
     }
-    for (holds, word) in [(row.cancelled, " cancelled"), (row.fault.is_some(), " fault")] {
-        text.push_str(if holds { word } else { "" });
+    if let Some(status) = row.http_status.filter(|status| *status >= 400) {
+        let _ = write!(text, " HTTP {status}");
+    }
+    // The category of a cancelled call says so already.
+    if row.cancelled && row.error_category.is_none() {
+        text.push_str(" cancelled");
+    }
+    // A fault that was asked and let the call pass has done nothing.
+    if row.fault.as_deref().is_some_and(|fault| fault.contains("\"fired\":true")) {
+        text.push_str(" (fault)");
     }
     if row.attempt > 1 {
         let _ = write!(text, " #{}", row.attempt);

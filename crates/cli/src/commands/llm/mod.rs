@@ -12,7 +12,7 @@ use clap::{Args, Subcommand};
 use mcp_loadtest_core::exit::Exit;
 
 use super::explain;
-use crate::{admin_args::AdminArgs, env::Env, error::CliError};
+use crate::{admin_args::AdminArgs, env::Env, error::CliError, listen::parse_listen};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -49,7 +49,7 @@ pub(crate) struct LlmArgs {
     #[arg(long, short, value_name = "FILE|DIR")]
     fixtures: Option<PathBuf>,
     /// Where it listens [default: 127.0.0.1:0]; the URL is printed before anything is served.
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = parse_listen)]
     listen: Option<SocketAddr>,
     /// Read the fixtures again when they change; what is wrong is told, and the old ones stay.
     #[arg(long, requires = "fixtures", conflicts_with = "command")]

@@ -9,7 +9,7 @@ use mcp_loadtest_core::{
     report::Verdict,
     seed::Seed,
 };
-use mcp_loadtest_mock::llm::{BoundLlm, Desk, MockLlm};
+use mcp_loadtest_mock::llm::{BoundLlm, Desk, LlmError, MockLlm};
 
 use super::{LlmArgs, files, verdict};
 use crate::{
@@ -56,7 +56,10 @@ fn validated(args: &LlmArgs, env: &mut Env) -> Exit {
 
 async fn serve(args: &LlmArgs, mock: MockLlm, env: &mut Env) -> Result<Exit, CliError> {
     let address = args.listen.unwrap_or(SocketAddr::from(([127, 0, 0, 1], 0)));
-    let bound = mock.bind(address).await?;
+    let bound = mock.bind(address).await.map_err(|error| match error {
+        LlmError::Listen(source) => CliError::Listen { address, source },
+        other => other.into(),
+    })?;
     let desk = bound.desk();
     if let Some(path) = &args.journal {
         let path = env.path(path);

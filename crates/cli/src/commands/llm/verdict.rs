@@ -25,7 +25,10 @@ Which requests are tries of one call is told by `idempotency-key` and `x-stainle
 client sends neither, by equal bodies that come one after the other. An `x-test-id` header keeps
 independent calls apart.
 
-Exit codes: 0 nothing is wrong, 1 something is, 2 the journal cannot be read.")]
+PASS, WARNING and FAIL speak of the client; INVALID says that it was not tested: no request came, or no
+fixture answered.
+
+Exit codes: 0 nothing is wrong, 1 something is or it was not tested, 2 the journal cannot be read.")]
 pub(crate) struct VerdictArgs {
     /// What `llm --journal` has written; `-` is stdin.
     #[arg(value_name = "JOURNAL")]
@@ -89,13 +92,19 @@ fn read(args: &VerdictArgs, env: &Env) -> Result<Vec<Entry>, CliError> {
 pub(super) fn text(report: &ClientReport) -> String {
     let mut text = format!("{}\n\n", headline(report));
     text.push_str(&format!(
-        "  {} requests of {} calls; {} retries; {} given up by the client\n",
-        report.requests, report.calls, report.retries, report.aborted
+        "  {}, {}, {}; {} aborted by the client\n",
+        counted(report.requests, "request"),
+        counted(report.calls, "call"),
+        counted(report.retries, "retry"),
+        report.aborted
     ));
-    text.push_str(&format!(
-        "  {} calls met a failure; {} of them got an answer in the end\n",
-        report.troubled, report.recovered
-    ));
+    if report.troubled > 0 {
+        text.push_str(&format!(
+            "  {} met a failure; {} of them got an answer in the end\n",
+            counted(report.troubled, "call"),
+            report.recovered
+        ));
+    }
     for words in &report.could_not_tell {
         text.push_str(&format!("  could not tell: {words}\n"));
     }
@@ -105,10 +114,21 @@ pub(super) fn text(report: &ClientReport) -> String {
     text
 }
 
+fn counted(count: usize, word: &str) -> String {
+    match (count, word) {
+        (1, word) => format!("1 {word}"),
+        (count, "retry") => format!("{count} retries"),
+        (count, word) => format!("{count} {word}s"),
+    }
+}
+
 fn headline(report: &ClientReport) -> String {
     let (color, words) = match report.verdict {
         Verdict::Pass => (AnsiColor::Green, "PASS: the client did nothing wrong"),
         Verdict::Warning => (AnsiColor::Yellow, "WARNING: look at what the client did"),
+        Verdict::Invalid if report.unmatched > 0 => {
+            (AnsiColor::Red, "INVALID: no fixture answered some requests, so nothing is proven")
+        }
         Verdict::Invalid => (AnsiColor::Red, "INVALID: there was no request to judge"),
         _ => (AnsiColor::Red, "FAIL: the client does not handle failures as it should"),
     };

@@ -39,6 +39,8 @@ pub struct ClientReport {
     pub verdict: Verdict,
     /// Requests that were looked at: those to a model.
     pub requests: usize,
+    /// Of those, requests that no fixture answered: they say nothing about the client.
+    pub unmatched: usize,
     /// Calls, each with all of its tries.
     pub calls: usize,
     /// Requests that were another try of a call.
@@ -66,6 +68,8 @@ impl ClientReport {
 pub fn judge(entries: &[Entry], patience: Patience) -> ClientReport {
     let mut entries: Vec<&Entry> = entries.iter().filter(|entry| entry.is_call()).collect();
     entries.sort_by(|one, two| one.at_ms.total_cmp(&two.at_ms).then(one.number.cmp(&two.number)));
+    let unmatched: Vec<_> = entries.iter().filter(|entry| entry.is_unmatched()).copied().collect();
+    entries.retain(|entry| !entry.is_unmatched());
     let (chains, could_not_tell) = chains(&entries);
     let mut findings: Vec<_> = rules::RULES
         .iter()
@@ -74,13 +78,15 @@ pub fn judge(entries: &[Entry], patience: Patience) -> ClientReport {
             together(rule, found.collect())
         })
         .collect();
+    findings.extend(no_fixture(&unmatched));
     findings.sort_by_key(|finding| finding.severity);
     let is_troubled = |chain: &&Chain<'_>| chain.tries.iter().any(|try_| is_trouble(try_));
     let troubled: Vec<_> = chains.iter().filter(is_troubled).collect();
     let recovered = troubled.iter().filter(|chain| chain.last().ending == Ending::Complete).count();
     ClientReport {
-        verdict: verdict(&entries, &findings),
-        requests: entries.len(),
+        verdict: verdict(&entries, &unmatched, &findings),
+        requests: entries.len() + unmatched.len(),
+        unmatched: unmatched.len(),
         calls: chains.len(),
         retries: entries.len() - chains.len(),
         troubled: troubled.len(),
@@ -95,13 +101,34 @@ fn is_trouble(entry: &Entry) -> bool {
     !matches!(entry.ending, Ending::Complete | Ending::Aborted)
 }
 
-fn verdict(entries: &[&Entry], findings: &[Finding]) -> Verdict {
+fn verdict(entries: &[&Entry], unmatched: &[&Entry], findings: &[Finding]) -> Verdict {
     match findings.iter().map(|finding| finding.severity).max() {
-        _ if entries.is_empty() => Verdict::Invalid,
+        // Whatever else was seen: the test did not do what it was written for.
+        _ if entries.is_empty() || !unmatched.is_empty() => Verdict::Invalid,
         Some(Severity::Critical) => Verdict::Fail,
         Some(Severity::Warning) => Verdict::Warning,
         Some(Severity::Info) | None => Verdict::Pass,
     }
+}
+
+/// The test itself is at fault.
+fn no_fixture(unmatched: &[&Entry]) -> Option<Finding> {
+    let first = unmatched.first()?;
+    let shown =
+        |entry: &&Entry| format!("request {}: {} for `{}`", entry.number, entry.path, entry.model);
+    let finding = Finding {
+        id: "no_fixture".into(),
+        severity: Severity::Critical,
+        message: format!("no fixture answers request {}", first.number),
+        evidence: unmatched.iter().take(MOST_EVIDENCE).map(|entry| shown(entry)).collect(),
+        figures: Default::default(),
+        hint: Some(
+            "look at `match` and at the base URL; the reply says which fixture came nearest".into(),
+        ),
+        meaning: Some("The client met an error that the test did not mean it to meet.".into()),
+        reproduce: None,
+    };
+    Some(finding.figure("requests", unmatched.len() as f64))
 }
 
 /// So many calls are shown with a finding.

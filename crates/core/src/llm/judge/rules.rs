@@ -33,6 +33,13 @@ pub(super) static RULES: &[Rule] = &[
         look: gave_up,
     },
     Rule {
+        id: "still_failing",
+        about: "no try of several got an answer, and the client stopped, as it should",
+        meaning: "The provider was down for longer than the client is patient.",
+        hint: "nothing, if that is how patient it should be",
+        look: still_failing,
+    },
+    Rule {
         id: "retried_too_early",
         about: "tried again before the time that `Retry-After` asks for",
         meaning: "The limit is hit again at once; providers count such requests and may block the key.",
@@ -82,20 +89,8 @@ fn warning(words: String) -> Option<Seen> {
 
 fn gave_up(chain: &Chain<'_>, all: &[&Entry], _: Patience) -> Option<Seen> {
     let last = chain.last();
-    if !last.is_worth_another_try() || quoted_by(last, all).is_some() {
+    if last_tries(chain) != 1 || quoted_by(last, all).is_some() {
         return None;
-    }
-    let tries = chain.tries.len();
-    // A client that has tried again after a refusal may still have no answer to a stream that breaks.
-    let is_alike =
-        |entry: &&&Entry| (entry.ending == Ending::Refused) == (last.ending == Ending::Refused);
-    if chain.tries.iter().rev().take_while(is_alike).count() > 1 {
-        // It did try; sooner or later one has to stop.
-        return warning(format!(
-            "request {}: {} after {tries} tries, and no more came",
-            last.number,
-            last.words()
-        ));
     }
     let doubt = match last.ending {
         Ending::CutShort | Ending::ErrorEvent => {
@@ -104,6 +99,28 @@ fn gave_up(chain: &Chain<'_>, all: &[&Entry], _: Patience) -> Option<Seen> {
         _ => "",
     };
     critical(format!("request {}: {}, and no try after it{doubt}", last.number, last.words()))
+}
+
+fn still_failing(chain: &Chain<'_>, _: &[&Entry], _: Patience) -> Option<Seen> {
+    let (first, last) = (chain.first(), chain.last());
+    let span = last.ended_ms() - first.at_ms;
+    let words = || {
+        let tries = chain.tries.len();
+        format!("request {}: {} after {tries} tries in {span:.0} ms", last.number, last.words())
+    };
+    (last_tries(chain) > 1).then(|| Seen { severity: Severity::Info, words: words() })
+}
+
+/// How many tries in the end failed in the same way, where another could help. A client that has tried
+/// again after a refusal may still have no answer to a stream that breaks.
+fn last_tries(chain: &Chain<'_>) -> usize {
+    let last = chain.last();
+    let is_alike =
+        |entry: &&&Entry| (entry.ending == Ending::Refused) == (last.ending == Ending::Refused);
+    match last.is_worth_another_try() {
+        true => chain.tries.iter().rev().take_while(is_alike).count(),
+        false => 0,
+    }
 }
 
 fn retried_too_early(chain: &Chain<'_>, _: &[&Entry], _: Patience) -> Option<Seen> {

@@ -17,7 +17,7 @@ fn entry(number: u64, at_ms: f64, ending: Ending, status: u16) -> Entry {
         stream: false,
         headers: Vec::new(),
         body: String::new(),
-        fixture: None,
+        fixture: Some("0".into()),
         retry_after_ms: None,
         should_retry: None,
         faults: Vec::new(),
@@ -114,18 +114,19 @@ fn equal_calls_at_the_same_time_cannot_be_told_apart() {
 fn storms_and_haste_are_told() {
     let many: Vec<_> = (0..12).map(|n| refused(n + 1, n as f64 * 400.0, 503)).collect();
     let ids: Vec<_> = found(&many).into_iter().map(|(id, _)| id).collect();
-    assert_eq!(ids, ["gave_up", "retry_storm"]);
+    assert_eq!(ids, ["still_failing", "retry_storm"]);
     let hasty: Vec<_> = (0..4).map(|n| refused(n + 1, n as f64 * 11.0, 503)).collect();
     let ids: Vec<_> = found(&hasty).into_iter().map(|(id, _)| id).collect();
-    assert_eq!(ids, ["gave_up", "no_backoff"]);
+    assert_eq!(ids, ["still_failing", "no_backoff"]);
 }
 
 #[test]
-fn giving_up_at_once_is_worse_than_after_some_tries() {
+fn giving_up_at_once_is_wrong_and_after_some_tries_is_not() {
     assert_eq!(found(&[refused(1, 0.0, 503)]), critical("gave_up"));
     assert_eq!(found(&[refused(1, 0.0, 401)]), []);
     let tried = [refused(1, 0.0, 503), refused(2, 600.0, 503), refused(3, 1_800.0, 503)];
-    assert_eq!(found(&tried), [("gave_up".to_owned(), Severity::Warning)]);
+    assert_eq!(found(&tried), [("still_failing".to_owned(), Severity::Info)]);
+    assert_eq!(judge(&tried, Patience::default()).verdict, Verdict::Pass);
 }
 
 #[test]
@@ -162,4 +163,13 @@ fn only_calls_of_a_model_are_judged() {
     let mut list = fine(1, 0.0);
     list.path = "/v1/models".into();
     assert_eq!(judge(&[list], Patience::default()).verdict, Verdict::Invalid);
+}
+
+#[test]
+fn a_fixture_that_never_answers_is_no_pass() {
+    let mut lost = refused(2, 100.0, 404);
+    lost.fixture = None;
+    let report = judge(&[fine(1, 0.0), lost], Patience::default());
+    assert_eq!((report.verdict, report.unmatched), (Verdict::Invalid, 1));
+    assert_eq!(report.findings[0].id, "no_fixture");
 }

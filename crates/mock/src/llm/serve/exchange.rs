@@ -62,7 +62,10 @@ impl Connection {
         }
         let (dialect, route) = match route::find(&asked) {
             Ok(found) => found,
-            Err(refusal) => return self.refuse(refusal.0, &refusal.1, asking).await,
+            Err(refusal) => {
+                desk.unmatched(&refusal.1.message);
+                return self.refuse(refusal.0, &refusal.1, asking).await;
+            }
         };
         asking.provider = dialect.provider;
         let mut request = match route::read(dialect, &route, &asking.body) {
@@ -96,6 +99,7 @@ impl Connection {
                 if let Some(recorded) = &recorded {
                     words = format!("{}. {words}", recordings.why_not(recorded));
                 }
+                desk.unmatched(&words);
                 self.refuse(dialect.provider, &Problem::new(404, words), asking).await
             }
         }

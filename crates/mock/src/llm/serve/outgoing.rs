@@ -24,6 +24,13 @@ pub(super) struct Whole {
 
 const JSON: &str = "application/json";
 
+/// What a status is called.
+pub(super) fn reason(status: u16) -> &'static str {
+    let known = http::StatusCode::from_u16(status).ok();
+    // Providers use one that nobody has registered.
+    known.and_then(|status| status.canonical_reason()).unwrap_or("Overloaded")
+}
+
 /// The head of a reply, up to the line that says how the body ends.
 pub(super) fn head(
     status: u16,
@@ -32,8 +39,7 @@ pub(super) fn head(
     keep_alive: bool,
 ) -> Vec<u8> {
     let mut head = Vec::with_capacity(512);
-    let reason = http::StatusCode::from_u16(status).ok();
-    let reason = reason.and_then(|status| status.canonical_reason()).unwrap_or("Whatever");
+    let reason = reason(status);
     let connection = if keep_alive { "" } else { "connection: close\r\n" };
     let _ =
         write!(head, "HTTP/1.1 {status} {reason}\r\ncontent-type: {content_type}\r\n{connection}");

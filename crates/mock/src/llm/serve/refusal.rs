@@ -2,7 +2,10 @@
 
 use mcp_loadtest_core::llm::{ErrorReply, Problem, Provider};
 
-use super::{asking::Asking, outgoing::Whole};
+use super::{
+    asking::Asking,
+    outgoing::{self, Whole},
+};
 use crate::llm::dialect;
 
 /// How long a client is told to wait where nothing else is said: short, because tests wait for it.
@@ -45,7 +48,7 @@ pub(super) fn told_to_wait(headers: &[(String, String)]) -> Option<u64> {
 pub(super) fn problem_of(error: &ErrorReply) -> Problem {
     Problem {
         status: error.status,
-        message: error.message.clone(),
+        message: error.message.clone().unwrap_or_else(|| outgoing::reason(error.status).into()),
         kind: error.kind.clone(),
         code: error.code.clone(),
         retry_after_ms: error.retry_after_ms,
