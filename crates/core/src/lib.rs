@@ -21,6 +21,7 @@ pub mod compare;
 pub mod config;
 pub mod danger;
 pub mod display;
+pub mod eval;
 pub mod event;
 pub mod exit;
 pub mod fault;
