@@ -13,6 +13,7 @@
 //! assert_eq!(ErrorCategory::from_code(-32601), ErrorCategory::ProtocolError);
 //! ```
 
+pub mod agent;
 pub mod analysis;
 pub mod arguments;
 pub mod check;
@@ -40,6 +41,7 @@ pub mod seed;
 pub mod server;
 pub mod silence;
 pub mod stats;
+pub mod suite;
 pub mod tally;
 pub mod thresholds;
 pub mod tools_file;
