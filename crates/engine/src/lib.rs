@@ -65,6 +65,7 @@ mod saved;
 pub mod scenario;
 mod sequences;
 mod stop;
+mod suite;
 mod target;
 mod trace_writer;
 mod wall_clock;
@@ -96,3 +97,7 @@ pub use recorder::Progress;
 pub use run::Run;
 pub use saved::{SavedError, SavedRun};
 pub use stop::Stop;
+pub use suite::{
+    LoadedSuite, NoStand, Speaker, Stand, StartedLlm, StartedMock, Starting, SuiteOutcome,
+    SuiteRun, TestWatcher,
+};

@@ -150,7 +150,7 @@ impl Suite {
         let written: Self = yaml::read(text, file)?;
         let in_text = |error| yaml::in_text(error, text, file);
         let suite = variables::fill(written, text, vars).map_err(in_text)?;
-        check::check(&suite).map_err(in_text)?;
+        check::check(&suite, vars).map_err(in_text)?;
         Ok(suite)
     }
 
@@ -170,6 +170,12 @@ impl Suite {
     /// The JSON Schema of the file.
     pub fn json_schema() -> Value {
         schemars::schema_for!(Self).to_value()
+    }
+
+    /// Whether something answers to this name: a model of the suite, one that comes with the tool,
+    /// or one of a provider.
+    pub fn knows_model(&self, name: &str) -> Result<(), ConfigError> {
+        check::known_model(self, name)
     }
 
     /// The fault with this name.

@@ -1,6 +1,11 @@
 //! `servers:`, by name or as a list of named entries.
 
-use std::{borrow::Cow, collections::BTreeMap, fmt, path::PathBuf};
+use std::{
+    borrow::Cow,
+    collections::BTreeMap,
+    fmt,
+    path::{Path, PathBuf},
+};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{
@@ -11,6 +16,7 @@ use serde::{
 use crate::{
     config::ConfigError,
     seed::Seed,
+    server::Server,
     tools_file::{PromptEntry, ResourceEntry, TemplateEntry, ToolEntry, ToolsFile},
 };
 
@@ -32,7 +38,7 @@ pub struct ServerEntry {
     /// Environment variables of the program.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
-    /// Where the program is started. Default: beside the suite.
+    /// Where the program is started, from the directory of the suite. Default: where we were started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub working_dir: Option<PathBuf>,
     /// The address of the MCP endpoint.
@@ -156,6 +162,52 @@ impl ServerEntry {
                 wrong("headers", "only a server with a `url` is sent headers")
             }
             way => Ok(way),
+        }
+    }
+}
+
+impl ServerEntry {
+    /// The server to start or reach; nothing for a mock. `dir` is where the suite is.
+    pub fn to_server(
+        &self,
+        dir: &Path,
+        vars: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Option<Server>, ConfigError> {
+        let value = |key: String, name: &str| {
+            vars(name)
+                .filter(|value| !value.is_empty())
+                .ok_or_else(|| ConfigError::new(key, format!("the variable `{name}` is not set")))
+        };
+        match self.way()? {
+            Way::Mock(_) => Ok(None),
+            Way::Command(program, args) => {
+                let mut server = Server::stdio(program).args(args).build();
+                server.env.clone_from(&self.env);
+                server.working_dir = self.working_dir.as_ref().map(|written| dir.join(written));
+                Ok(Some(server))
+            }
+            Way::Url(url) => {
+                let mut server = match url.starts_with("ws://") || url.starts_with("wss://") {
+                    true => Server::websocket(url).build(),
+                    false => Server::http(url).build(),
+                };
+                let mut headers = BTreeMap::new();
+                for (name, header) in &self.headers {
+                    let header = match header {
+                        HeaderValue::Text(text) => text.clone(),
+                        HeaderValue::Env(var) => value(format!("headers.{name}"), var)?,
+                    };
+                    headers.insert(name.clone(), header);
+                }
+                if let Some(auth) = &self.auth {
+                    let token = value("auth.bearer_token_env".into(), &auth.bearer_token_env)?;
+                    headers.insert("Authorization".into(), format!("Bearer {token}"));
+                }
+                if let Some(to) = server.transport.headers_mut() {
+                    *to = headers;
+                }
+                Ok(Some(server))
+            }
         }
     }
 }

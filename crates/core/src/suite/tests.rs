@@ -172,6 +172,13 @@ fn what_contradicts_itself_or_tests_nothing_is_told() {
             "auth",
         ),
         (format!("servers: {{api: {{mock: {{fault: [hung]}}}}}}\n{test}"), "no fault `hung`"),
+        (format!("servers: {{api: {{url: 'ftp://h'}}}}\n{test}"), "servers.api.url"),
+        (
+            format!(
+                "servers: {{api: {{url: 'http://h', auth: {{bearer_token_env: NO}}}}}}\n{test}"
+            ),
+            "the variable `NO` is not set",
+        ),
         (server.to_owned(), "there is no test"),
         (format!("{server}tools: [{{name: t, tool: a}}, {{name: t, tool: b}}]\n"), "two tests"),
         (format!("{server}tools: [{{name: t, tool: a, skip: ''}}]\n"), "reason"),

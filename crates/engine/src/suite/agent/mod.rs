@@ -1,0 +1,65 @@
+//! An agent, with faults in virtual time.
+//!
+//! | file      | what it does                                                          |
+//! |-----------|-----------------------------------------------------------------------|
+//! | `toolbox` | the tools that the agent has, and the servers behind them             |
+//! | `model`   | who decides what the agent does next                                  |
+//! | `tape`    | what models said, written down and said again                         |
+//! | `drive`   | the loop between the two                                              |
+//! | `judge`   | what became of it                                                     |
+//!
+//! A call that an injected fault touches is not made: what the agent's client would have seen is
+//! made up, and costs virtual time. So nothing blocks, and the same seed gives the same run.
+
+mod drive;
+mod judge;
+mod model;
+mod tape;
+mod toolbox;
+
+use mcp_loadtest_core::suite::{Outcome, TestResult};
+use tokio::time::Instant;
+
+pub(super) use self::model::Models;
+use self::{drive::Drive, model::Surroundings, toolbox::Toolbox};
+use super::{
+    pool::Pool,
+    run::{Case, Desk},
+};
+
+/// Gives the task once. `place`: which test it is, and which of its runs.
+pub(super) async fn carry_out(
+    desk: &Desk,
+    case: Case,
+    place: (usize, u32),
+    mut result: TestResult,
+    pool: &mut Pool,
+) -> TestResult {
+    let began = Instant::now();
+    let agent = &desk.suites[case.suite].suite.agents[case.index];
+    let mut toolbox = match Toolbox::open(desk, case, pool).await {
+        Ok(toolbox) => toolbox,
+        Err(why) => return broken(result, why),
+    };
+    let surroundings = Surroundings { desk, case, number: place.1, toolbox: &toolbox };
+    let driven = match Models::open(&surroundings, agent).await {
+        Ok(model) => Drive::new(desk, case, place.1, &mut toolbox, model).run().await,
+        Err(why) => Err(why),
+    };
+    let judged = match driven {
+        Ok(trajectory) => {
+            let took_ms = began.elapsed().as_secs_f64() * 1e3;
+            judge::judge(desk, case, &toolbox, trajectory, took_ms, &mut result);
+            result
+        }
+        Err(why) => broken(result, why),
+    };
+    toolbox.give_back(pool, case, place.0, desk.isolation(case)).await;
+    judged
+}
+
+fn broken(mut result: TestResult, why: String) -> TestResult {
+    result.outcome = Outcome::Broken;
+    result.reason = why;
+    result
+}
