@@ -18,6 +18,7 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod schema;
+pub(crate) mod test;
 
 use mcp_loadtest_core::exit::Exit;
 
@@ -43,6 +44,7 @@ pub(crate) fn run(cli: Cli, env: &mut Env) -> Result<Exit, CliError> {
         Command::ListScenarios(args) => list_scenarios::run(&args, env),
         Command::ExampleConfig(args) => example_config::run(&args, env),
         Command::Schema(args) => schema::run(&args, env),
+        Command::Test(args) => test::run(&args, env),
         Command::Mock(args) => mock::run(&args, env),
         Command::Proxy(args) => proxy::run(&args, env),
         Command::Gateway(args) => gateway::run(&args, env),

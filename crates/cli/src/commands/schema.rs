@@ -7,6 +7,7 @@ use mcp_loadtest_core::{
     exit::Exit,
     fuzz,
     report::{json, summary},
+    suite::{Suite, SuiteReport},
     tools_file, trace,
 };
 use mcp_loadtest_mock::gateway;
@@ -36,6 +37,10 @@ pub(crate) enum SchemaName {
     Gateway,
     /// A saved case of the fuzzer: cases/*.json of a run
     Case,
+    /// A suite of tests
+    Suite,
+    /// What test --json prints
+    Test,
 }
 
 impl SchemaName {
@@ -51,6 +56,8 @@ impl SchemaName {
             Self::Probe => ProbeReport::json_schema(),
             Self::Gateway => gateway::schema(),
             Self::Case => fuzz::schema(),
+            Self::Suite => Suite::json_schema(),
+            Self::Test => SuiteReport::json_schema(),
         }
     }
 }

@@ -98,7 +98,6 @@ async fn fuzz(desk: &Desk, test: &ToolTest, block: &Fuzz, known: &Known) -> Resu
     }
     let report = Run::new(known.server.clone(), scenario)
         .with_thresholds(thresholds)
-        .with_stop(desk.stop.clone())
         .execute()
         .await
         .map_err(|error| error.to_string())?;

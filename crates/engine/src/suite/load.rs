@@ -38,9 +38,8 @@ async fn measure(desk: &Desk, case: Case, pool: &Pool) -> Result<Report, String>
     let known = pool.servers().get(case.suite, name).await?;
     let scenario = test.scenario.to_scenario(&test.thresholds);
     let scenario = scenario.map_err(|error| error.to_string())?;
-    let run = Run::new(known.server.clone(), scenario)
-        .with_thresholds(test.thresholds.clone())
-        .with_stop(desk.stop.clone());
+    // Whoever drops the future ends the run.
+    let run = Run::new(known.server.clone(), scenario).with_thresholds(test.thresholds.clone());
     run.execute().await.map_err(|error| error.to_string())
 }
 
