@@ -25,3 +25,4 @@ mod probe;
 mod process;
 mod proxy;
 mod strict;
+mod suite;

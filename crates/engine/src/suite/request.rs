@@ -96,6 +96,13 @@ pub(super) async fn carry_out(
     let loaded = &desk.suites[case.suite];
     let tool = (case.kind == TestKind::Tool).then(|| &loaded.suite.tools[case.index]);
     let bad = tool.filter(|test| test.negative_path.is_some() || test.fuzz.is_some());
+    // Where good arguments are refused, a refusal of bad ones would mean nothing.
+    let is_refused = document.get("error").is_some();
+    if bad.is_some() && is_refused {
+        let why = "bad input was not tried, because the call with good arguments failed";
+        result.failures.push(Mismatch::new("args", why));
+    }
+    let bad = bad.filter(|_| !is_refused);
     if let Some(test) = bad {
         match bad_input::try_out(desk, test, &known).await {
             Ok(tried) => tried.write_to(&mut document, &mut result),
