@@ -99,5 +99,5 @@ pub use saved::{SavedError, SavedRun};
 pub use stop::Stop;
 pub use suite::{
     LoadedSuite, NoStand, Speaker, Stand, StartedLlm, StartedMock, Starting, SuiteOutcome,
-    SuiteRun, TestWatcher,
+    SuiteRun, TestWatcher, Watched,
 };

@@ -1,6 +1,6 @@
 //! `agents:`: a model is given a task and tools, and things go wrong.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,6 +23,16 @@ pub struct AgentTest {
     /// `scripted:careful` and its relatives. `--model` goes first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// An agent of your own, in place of ours: the program and its arguments. It is given the task on
+    /// stdin and in `MCP_LOADTEST_PROMPT`, the servers in `MCP_LOADTEST_SERVER_URL` and in the file
+    /// that `MCP_LOADTEST_MCP_CONFIG` names, and its answer is what it prints. Faults and times are
+    /// then real. With `model`, our mock of a provider speaks from its fixtures, and the usual
+    /// variables for base URLs and keys lead there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub command: Vec<String>,
+    /// Environment variables of `command`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
     /// The servers whose tools the agent has.
     pub servers: Vec<String>,
     /// What goes wrong, by the names of `faults`. The first that touches a call decides.
@@ -76,6 +86,11 @@ impl AgentTest {
     /// How long the run may take by the wall clock.
     pub fn time_budget(&self) -> Duration {
         self.time_budget.unwrap_or(Duration::from_secs(300))
+    }
+
+    /// Whether the agent is a program of its own, so that faults and times are real.
+    pub fn is_live(&self) -> bool {
+        !self.command.is_empty()
     }
 
     /// How the agent must recover, where something can go wrong.

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{
     expect::Mismatch,
-    recovery::{Judged, Trajectory},
+    recovery::{Judged, Live, Trajectory},
 };
 use crate::{check::CaseResult, exit::Exit, stats::interval::Interval};
 
@@ -104,6 +104,9 @@ pub struct TestResult {
     /// What the agent did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trajectory: Option<Trajectory>,
+    /// What was seen of an agent of its own on the wire.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub live: Option<Live>,
     /// How often it passed, where it was carried out more than once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeats: Option<Repeats>,
@@ -128,6 +131,7 @@ impl TestResult {
             cases: Vec::new(),
             recovery: None,
             trajectory: None,
+            live: None,
             repeats: None,
             reproduce: String::new(),
         }

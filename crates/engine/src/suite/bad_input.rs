@@ -81,7 +81,7 @@ async fn negative_path(
     if !report.tools.iter().any(|tool| tool.name == test.tool) {
         return Err(format!("the server has no tool `{}`", test.tool));
     }
-    let gate = serde_json::to_value(&report.negative_path).unwrap_or_default();
+    let gate = serde_json::to_value(report.negative_path).unwrap_or_default();
     let cases = report.checks.into_iter().filter(|case| case.family == Family::NegativePath);
     Ok((gate, cases.collect()))
 }

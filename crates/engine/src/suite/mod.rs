@@ -28,5 +28,5 @@ mod stand;
 pub use self::{
     loaded::LoadedSuite,
     run::{SuiteOutcome, SuiteRun, TestWatcher},
-    stand::{NoStand, Speaker, Stand, StartedLlm, StartedMock, Starting},
+    stand::{NoStand, Speaker, Stand, StartedLlm, StartedMock, Starting, Watched},
 };

@@ -57,6 +57,8 @@ pub(super) struct Settings {
     pub(super) vars: BTreeMap<String, String>,
     pub(super) record: Option<PathBuf>,
     pub(super) replay: Option<PathBuf>,
+    pub(super) scratch: PathBuf,
+    pub(super) agents_in: PathBuf,
 }
 
 impl std::fmt::Debug for SuiteRun {
@@ -87,6 +89,8 @@ impl SuiteRun {
             vars: BTreeMap::new(),
             record: None,
             replay: None,
+            scratch: PathBuf::from("."),
+            agents_in: PathBuf::from("."),
         };
         Self { suites, settings, stand: Arc::new(NoStand), watcher: None, stop: Stop::new() }
     }
@@ -158,6 +162,14 @@ impl SuiteRun {
     #[must_use]
     pub fn replay(mut self, dir: Option<PathBuf>) -> Self {
         self.settings.replay = dir;
+        self
+    }
+
+    /// Sets where agents of their own are started, and where their configuration is written.
+    #[must_use]
+    pub fn agents_in(mut self, dir: PathBuf, scratch: PathBuf) -> Self {
+        self.settings.agents_in = dir;
+        self.settings.scratch = scratch;
         self
     }
 

@@ -5,8 +5,11 @@ use std::{any::Any, path::Path, pin::Pin};
 
 use mcp_loadtest_core::{
     agent::Turn,
-    suite::{MockEntry, Provider},
+    fault::Fault,
+    seed::Seed,
+    suite::{MockEntry, Provider, recovery::WireCall},
 };
+use tokio::time::Instant;
 
 /// Something that is being started; the text says why it could not be.
 pub type Starting<T> = Pin<Box<dyn Future<Output = Result<T, String>>>>;
@@ -15,6 +18,15 @@ pub type Starting<T> = Pin<Box<dyn Future<Output = Result<T, String>>>>;
 pub trait Stand: Send + Sync {
     /// Our own mock of a server. `dir` is where the suite is.
     fn mock(&self, entry: &MockEntry, dir: &Path) -> Starting<StartedMock>;
+
+    /// The same with faults of a test, and with an eye on what reaches it.
+    fn watched(
+        &self,
+        entry: &MockEntry,
+        faults: Vec<Fault>,
+        seed: Seed,
+        dir: &Path,
+    ) -> Starting<Box<dyn Watched>>;
 
     /// Our own mock of a model's API that answers with the fixtures of a file.
     fn fixtures(&self, file: &Path) -> Starting<StartedLlm>;
@@ -29,6 +41,15 @@ pub struct StartedMock {
     pub url: String,
     /// What keeps it going.
     pub keep: Box<dyn Any>,
+}
+
+/// A mock whose calls are written down.
+pub trait Watched {
+    /// Its MCP endpoint.
+    fn url(&self) -> &str;
+
+    /// Ends it and gives all calls that reached it, with their moments since `zero`.
+    fn end(self: Box<Self>, zero: Instant) -> Starting<Vec<WireCall>>;
 }
 
 /// A mock of a model's API that listens for as long as this is kept.
@@ -57,6 +78,16 @@ impl NoStand {
 
 impl Stand for NoStand {
     fn mock(&self, _: &MockEntry, _: &Path) -> Starting<StartedMock> {
+        Self::nothing()
+    }
+
+    fn watched(
+        &self,
+        _: &MockEntry,
+        _: Vec<Fault>,
+        _: Seed,
+        _: &Path,
+    ) -> Starting<Box<dyn Watched>> {
         Self::nothing()
     }
 

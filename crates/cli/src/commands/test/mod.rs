@@ -3,6 +3,7 @@
 mod files;
 mod outputs;
 mod stand;
+mod watched;
 
 use std::{
     collections::BTreeMap,
@@ -150,6 +151,15 @@ fn suite_run(args: &TestArgs, suites: Vec<LoadedSuite>, env: &Env) -> SuiteRun {
         .vars(vars)
         .record(args.record.as_ref().map(|dir| env.path(dir)))
         .replay(args.replay.as_ref().map(|dir| env.path(dir)))
+        .agents_in(env.cwd.clone(), scratch(env))
+}
+
+/// Where files may be put that nobody keeps.
+fn scratch(env: &Env) -> PathBuf {
+    let named = ["TMPDIR", "TEMP", "TMP"].iter().find_map(|name| (env.var)(name));
+    let named = named.filter(|dir| !dir.is_empty()).map(PathBuf::from);
+    let usual = || PathBuf::from(if cfg!(windows) { "." } else { "/tmp" });
+    named.unwrap_or_else(usual)
 }
 
 /// The variables that models may need: keys and addresses.

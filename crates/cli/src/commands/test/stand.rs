@@ -1,14 +1,14 @@
 //! The mocks that suites ask for, in this process.
 
-use std::{net::SocketAddr, path::Path, sync::Arc};
+use std::{collections::BTreeMap, net::SocketAddr, path::Path, sync::Arc};
 
-use mcp_loadtest::{Speaker, Stand, StartedLlm, StartedMock, Starting};
+use mcp_loadtest::{Speaker, Stand, StartedLlm, StartedMock, Starting, Watched};
 use mcp_loadtest_core::{
     agent::Turn,
     fault::Fault,
     llm::{Book, Fixture, FixtureFile, Response, ToolCall},
     seed::Seed,
-    suite::{MockEntry, Provider},
+    suite::{MockEntry, Provider, recovery::canned_text},
     tools_file::ToolsFile,
 };
 use mcp_loadtest_mock::{
@@ -16,10 +16,12 @@ use mcp_loadtest_mock::{
     llm::{Desk, MockLlm},
 };
 
+use super::watched::SeenMock;
+
 /// Starts mocks on ports that the system chooses.
 pub(super) struct Mocks;
 
-fn any_port() -> SocketAddr {
+pub(super) fn any_port() -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], 0))
 }
 
@@ -30,6 +32,22 @@ impl Stand for Mocks {
             let bound = mock?.bind(any_port()).await.map_err(|error| error.to_string())?;
             let running = bound.spawn();
             Ok(StartedMock { url: running.url().to_owned(), keep: Box::new(running) })
+        })
+    }
+
+    fn watched(
+        &self,
+        entry: &MockEntry,
+        faults: Vec<Fault>,
+        seed: Seed,
+        dir: &Path,
+    ) -> Starting<Box<dyn Watched>> {
+        let made = mock(entry, dir).map(|mock| faults.into_iter().fold(mock, Mock::fault));
+        let (entry, dir) = (entry.clone(), dir.to_owned());
+        Box::pin(async move {
+            let texts = texts(&entry, &dir)?;
+            let seen = SeenMock::start(made?.seed(seed), texts).await?;
+            Ok(Box::new(seen) as Box<dyn Watched>)
         })
     }
 
@@ -84,20 +102,28 @@ fn read(file: &Path) -> Result<String, String> {
         .map_err(|error| format!("cannot read {}: {error}", file.display()))
 }
 
+/// What a mock offers, if not its built-in tools.
+fn offer(entry: &MockEntry, dir: &Path) -> Result<Option<ToolsFile>, String> {
+    let Some(path) = &entry.tools_from else { return Ok(entry.offer()) };
+    let path = dir.join(path);
+    let shown = path.display().to_string();
+    let file = ToolsFile::parse(&read(&path)?, &shown).map_err(|error| error.to_string())?;
+    Ok(Some(file))
+}
+
+/// What the tools of a mock say, by name.
+fn texts(entry: &MockEntry, dir: &Path) -> Result<BTreeMap<String, String>, String> {
+    let tools = offer(entry, dir)?.map(|file| file.tools).unwrap_or_default();
+    Ok(tools.iter().map(|tool| (tool.name.clone(), canned_text(tool))).collect())
+}
+
 fn mock(entry: &MockEntry, dir: &Path) -> Result<Mock, String> {
     let mut mock = Mock::new().seed(entry.seed.unwrap_or_default());
     for written in &entry.fault {
         let fault: Fault = written.parse().map_err(|error| format!("{error}"))?;
         mock = mock.fault(fault);
     }
-    let file = match (&entry.tools_from, entry.offer()) {
-        (Some(path), _) => {
-            let path = dir.join(path);
-            let shown = path.display().to_string();
-            Some(ToolsFile::parse(&read(&path)?, &shown).map_err(|error| error.to_string())?)
-        }
-        (None, offer) => offer,
-    };
+    let file = offer(entry, dir)?;
     match file {
         Some(file) => mock.tools_from(file).map_err(|error| error.to_string()),
         None => Ok(mock),

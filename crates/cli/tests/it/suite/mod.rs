@@ -2,6 +2,7 @@
 
 mod agents;
 mod choosing;
+mod live;
 mod outputs;
 mod requests;
 mod table;

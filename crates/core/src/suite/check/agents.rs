@@ -4,11 +4,17 @@ use super::{Checked, expect, of_server, skipped, unknown, within};
 use crate::{
     config::{ConfigError, KeyPath},
     fault::Fault,
-    suite::{agent::AgentTest, file::Suite, model::provider_of, script::Persona},
+    suite::{
+        agent::AgentTest,
+        file::Suite,
+        model::{Model, ModelSource, provider_of},
+        script::Persona,
+    },
 };
 
 /// Where expectations of an agent may look.
 const AGENT_ROOTS: &[&str] = &[
+    "live",
     "tool_calls",
     "tool_results",
     "final_response",
@@ -53,14 +59,52 @@ pub(super) fn agent(suite: &Suite, agent: &AgentTest) -> Checked {
             return wrong(key, "it must be at least 1");
         }
     }
-    if let Some(model) = &agent.model {
-        known_model(suite, model)?;
+    match &agent.model {
+        _ if agent.is_live() => live(suite, agent)?,
+        Some(model) => known_model(suite, model)?,
+        None if !agent.env.is_empty() => {
+            return wrong("env", "only a `command` has an environment");
+        }
+        None => {}
     }
     expect(&agent.expect, AGENT_ROOTS).map_err(|error| within(&"expect".into(), error))?;
+    if !agent.is_live() && agent.expect.looks_at("live") {
+        return wrong("expect", "looks at `live`, which only an agent with a `command` has");
+    }
     if agent.recovery().is_none() && agent.expect.looks_at("recovery") {
         return wrong("expect", "looks at `recovery`, which this agent does not have");
     }
     recovery(agent).map_err(|error| within(&"recovery".into(), error))
+}
+
+/// An agent of its own: what we cannot see or set must not be asked for.
+fn live(suite: &Suite, agent: &AgentTest) -> Checked {
+    for (at, name) in agent.servers.iter().enumerate() {
+        let is_mock = suite.servers.0.get(name).is_some_and(|entry| entry.mock.is_some());
+        if !is_mock {
+            let key = KeyPath::from("servers").index(at);
+            let why = "an agent with a `command` is watched through a server with `mock`";
+            return Err(ConfigError::new(key, why)
+                .with_hint("for another server, start the agent behind `mcp-loadtest proxy`"));
+        }
+    }
+    for (key, is_set) in [
+        ("system_prompt", agent.system_prompt.is_some()),
+        ("max_turns", agent.max_turns.is_some()),
+        ("max_tokens", agent.max_tokens.is_some()),
+        ("token_budget", agent.token_budget.is_some()),
+        ("max_tool_calls", agent.max_tool_calls.is_some()),
+    ] {
+        if is_set {
+            return Err(ConfigError::new(key, "only the agent itself could keep to it"));
+        }
+    }
+    let Some(name) = &agent.model else { return Ok(()) };
+    let ours = suite.models.iter().find(|model| model.name == *name);
+    match ours.map(Model::source).transpose()? {
+        Some(ModelSource::Fixtures(..)) => Ok(()),
+        _ => Err(ConfigError::new("model", "an agent with a `command` needs one with `fixtures`")),
+    }
 }
 
 /// Whether something answers to this name.

@@ -73,6 +73,11 @@ pub fn canaries(tool: &ToolEntry, prompt: &str) -> Vec<String> {
     }
 }
 
+/// What a tool with a canned answer says.
+pub fn canned_text(tool: &ToolEntry) -> String {
+    tool.response.as_ref().map(texts).unwrap_or_default()
+}
+
 /// All texts of an answer.
 fn texts(value: &Value) -> String {
     match value {

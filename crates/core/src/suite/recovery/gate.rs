@@ -83,7 +83,8 @@ pub fn judge(trajectory: &Trajectory, rules: &Rules<'_>) -> Judged {
         score_recovery(&RecoveryObservation {
             call_start_ms: hit.started_ms,
             detected_ms: Some(hit.ended_ms),
-            recovered_ms: has_recovered.then_some(trajectory.ended_ms),
+            recovered_ms: has_recovered
+                .then_some(trajectory.progress_ms.unwrap_or(trajectory.ended_ms)),
             timeout_budget_ms: rules.recovery.max_detection_ms,
         })
     });

@@ -6,11 +6,13 @@
 //! | `trajectory` | what the agent did, call by call                                     |
 //! | `words`      | what an answer shows: values, disclosures, refusals                  |
 //! | `evidence`   | what only the healthy tool can have said                             |
+//! | `live`       | the trajectory of an agent that was only seen on the wire            |
 //! | `verdict`    | one verdict for a run                                                |
 //! | `gate`       | whether it passes, with the times scored by [`crate::eval`]          |
 
 mod evidence;
 mod gate;
+mod live;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -19,8 +21,9 @@ mod verdict;
 mod words;
 
 pub use self::{
-    evidence::{Evidence, canaries},
+    evidence::{Evidence, canaries, canned_text},
     gate::{Judged, Rules, judge},
+    live::{Live, WireCall, observe},
     settings::{MAX_DETECTION_MS, OneOrMany, Recovery},
     trajectory::{CallFault, StopReason, TracedCall, Trajectory, Usage},
     verdict::RecoveryVerdict,

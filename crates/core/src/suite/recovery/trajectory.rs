@@ -19,6 +19,9 @@ pub struct Trajectory {
     pub usage: Usage,
     /// When it ended.
     pub ended_ms: u64,
+    /// When it first got anywhere after the fault, where that was seen on the wire.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progress_ms: Option<u64>,
 }
 
 /// Why an agent ended.

@@ -5,34 +5,39 @@ use mcp_loadtest_core::{
     suite::{
         AgentTest, Outcome, TestResult,
         expect::{Judge, Mismatch},
-        recovery::{self, Evidence, Judged, Recovery, Rules, StopReason, Trajectory, canaries},
+        recovery::{
+            self, Evidence, Judged, Live, Recovery, Rules, StopReason, Trajectory, canaries,
+        },
     },
     tools_file::{ToolEntry, ToolsFile},
 };
 
-use super::{
-    super::{
-        loaded::LoadedSuite,
-        run::{Case, Desk},
-    },
-    toolbox::Toolbox,
+use super::super::{
+    loaded::LoadedSuite,
+    run::{Case, Desk},
 };
 
+/// What was seen of a run.
+pub(super) struct Seen {
+    pub(super) trajectory: Trajectory,
+    /// What only the wire shows, for an agent of its own.
+    pub(super) live: Option<Live>,
+    /// Tools that say themselves that they must not be called twice.
+    pub(super) non_idempotent: Vec<String>,
+}
+
 /// Judges a run and writes it into the result.
-pub(super) fn judge(
-    desk: &Desk,
-    case: Case,
-    toolbox: &Toolbox,
-    trajectory: Trajectory,
-    took_ms: f64,
-    result: &mut TestResult,
-) {
+pub(super) fn judge(desk: &Desk, case: Case, seen: Seen, took_ms: f64, result: &mut TestResult) {
+    let Seen { trajectory, live, non_idempotent } = seen;
     let loaded = &desk.suites[case.suite];
     let agent = &loaded.suite.agents[case.index];
     let judged =
-        agent.recovery().map(|rules| recovery(loaded, agent, &rules, toolbox, &trajectory));
+        agent.recovery().map(|rules| recovery(loaded, agent, &rules, non_idempotent, &trajectory));
     let mut document = trajectory.document();
     document["duration_ms"] = took_ms.into();
+    if let Some(live) = &live {
+        document["live"] = serde_json::to_value(live).unwrap_or_default();
+    }
     if let Some(judged) = &judged {
         document["recovery"] = judged.document();
         result.failures.extend(judged.failures.iter().cloned());
@@ -46,6 +51,7 @@ pub(super) fn judge(
     result.outcome = if result.failures.is_empty() { Outcome::Passed } else { Outcome::Failed };
     result.recovery = judged;
     result.trajectory = Some(trajectory);
+    result.live = live;
 }
 
 /// An agent of which nothing else is expected must at least answer.
@@ -63,7 +69,7 @@ fn recovery(
     loaded: &LoadedSuite,
     agent: &AgentTest,
     written: &Recovery,
-    toolbox: &Toolbox,
+    non_idempotent: Vec<String>,
     trajectory: &Trajectory,
 ) -> Judged {
     let evidence = match written.evidence.0.as_slice() {
@@ -71,7 +77,7 @@ fn recovery(
         values => Evidence::Declared(values.to_vec()),
     };
     let non_idempotent = match written.non_idempotent.0.as_slice() {
-        [] => toolbox.non_idempotent(),
+        [] => non_idempotent,
         tools => tools.to_vec(),
     };
     recovery::judge(

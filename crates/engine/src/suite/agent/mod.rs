@@ -6,6 +6,7 @@
 //! | `model`   | who decides what the agent does next                                  |
 //! | `tape`    | what models said, written down and said again                         |
 //! | `drive`   | the loop between the two                                              |
+//! | `live`    | the same for a program of its own, in real time                       |
 //! | `judge`   | what became of it                                                     |
 //!
 //! A call that an injected fault touches is not made: what the agent's client would have seen is
@@ -13,6 +14,7 @@
 
 mod drive;
 mod judge;
+mod live;
 mod model;
 mod tape;
 mod toolbox;
@@ -37,6 +39,9 @@ pub(super) async fn carry_out(
 ) -> TestResult {
     let began = Instant::now();
     let agent = &desk.suites[case.suite].suite.agents[case.index];
+    if agent.is_live() {
+        return live::carry_out(desk, case, place.1, result).await;
+    }
     let mut toolbox = match Toolbox::open(desk, case, pool).await {
         Ok(toolbox) => toolbox,
         Err(why) => return broken(result, why),
@@ -49,7 +54,9 @@ pub(super) async fn carry_out(
     let judged = match driven {
         Ok(trajectory) => {
             let took_ms = began.elapsed().as_secs_f64() * 1e3;
-            judge::judge(desk, case, &toolbox, trajectory, took_ms, &mut result);
+            let non_idempotent = toolbox.non_idempotent();
+            let seen = judge::Seen { trajectory, live: None, non_idempotent };
+            judge::judge(desk, case, seen, took_ms, &mut result);
             result
         }
         Err(why) => broken(result, why),

@@ -54,6 +54,9 @@ impl Models {
         for case in chosen.iter().filter(|case| case.kind == TestKind::Agent) {
             let loaded = &suites[case.suite];
             let agent = &loaded.suite.agents[case.index];
+            if agent.is_live() {
+                continue;
+            }
             let key = KeyPath::from("agents").index(case.index).key("model");
             let checked = Self::named(settings, agent)
                 .and_then(|name| {
