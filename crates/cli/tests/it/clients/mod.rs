@@ -169,7 +169,7 @@ fn scripts() -> PathBuf {
 }
 
 /// Where an environment is installed. Without it the test fails and says what to run.
-fn home(environment: &str) -> PathBuf {
+pub(crate) fn home(environment: &str) -> PathBuf {
     let testenv = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/env/testenv.py");
     let told = Command::new("python3").arg(testenv).args(["path", environment]).output().unwrap();
     let problem = String::from_utf8_lossy(&told.stderr);

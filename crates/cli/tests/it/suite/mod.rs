@@ -4,6 +4,8 @@ mod agents;
 mod choosing;
 mod live;
 mod outputs;
+#[cfg(unix)]
+mod real_agents;
 mod requests;
 mod table;
 

@@ -54,3 +54,49 @@ fn help_has_examples_and_explain_lists_the_models() {
     let explained = run(&["test", "--explain"]);
     assert!(explained.out.contains("scripted:never-calls"), "{}", explained.out);
 }
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_tells_what_was_done() {
+    use std::io::{BufRead as _, BufReader, Read as _};
+
+    use rustix::process::{Pid, Signal, kill_process};
+
+    let bench = Bench::new("");
+    let log = bench.path().join("calls.jsonl");
+    bench.write(
+        "suite.yml",
+        &format!(
+            "servers:\n  m: {{command: [PROGRAM, mock, --fault, 'hang@tool=lorem', --audit, 'jsonl:{}']}}\n\
+             run_options: {{parallel: 1}}\ntools:\n  - {{name: done, tool: echo, args: {{message: x}}}}\n  \
+             - {{name: second, tool: echo, args: {{message: y}}}}\n  - {{name: hangs, tool: lorem, args: {{words: 3}}, timeout_ms: 600000}}\n  \
+             - {{name: never, tool: echo, args: {{message: x}}}}\n",
+            log.display()
+        ),
+    );
+    let mut child = crate::process::binary()
+        .args(["test", "suite.yml", "--json"])
+        .current_dir(bench.path())
+        .spawn()
+        .unwrap();
+    // When the second call has arrived, the first is over. A run that never makes it ends by the
+    // test's own limit.
+    let calls = || {
+        let Ok(file) = std::fs::File::open(&log) else { return 0 };
+        let lines = BufReader::new(file).lines().map_while(Result::ok);
+        lines.filter(|line| line.contains("\"echo\"")).count()
+    };
+    while calls() < 2 {
+        std::thread::yield_now();
+    }
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let mut out = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let report: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(report["interrupted"], true);
+    let outcomes: Vec<_> =
+        super::outcomes(&report).into_iter().map(|(_, outcome)| outcome).collect();
+    assert_eq!(outcomes[0], "passed", "{report:#}");
+    assert_eq!(outcomes[2..], ["not_run", "not_run"], "{report:#}");
+}
