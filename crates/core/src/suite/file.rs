@@ -1,11 +1,11 @@
 //! The file as a whole.
 
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
 
 use schemars::JsonSchema;
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
-    de::{self, Visitor},
+    de::{self, IgnoredAny, Visitor},
 };
 use serde_json::Value;
 
@@ -164,7 +164,11 @@ impl Suite {
                 line.strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(':'))
             })
         };
-        text.trim_start().starts_with('{') || text.lines().any(has_key)
+        if text.trim_start().starts_with('{') {
+            let map = serde_json::from_str::<BTreeMap<String, IgnoredAny>>(text);
+            return map.is_ok_and(|map| KEYS.iter().any(|key| map.contains_key(*key)));
+        }
+        text.lines().any(has_key)
     }
 
     /// The JSON Schema of the file.

@@ -218,6 +218,7 @@ fn a_suite_is_known_by_its_content() {
     assert!(Suite::is_suite(RECOVERY) && Suite::is_suite("{\"servers\": {}}"));
     assert!(Suite::is_suite("# a comment\ntools :\n"));
     assert!(!Suite::is_suite(crate::config::EXAMPLE));
+    assert!(!Suite::is_suite("{\"name\": \"package\"}") && !Suite::is_suite("{"));
     assert!(!Suite::is_suite("[server]\ncommand = \"x\"\n") && !Suite::is_suite(""));
 }
 

@@ -36,6 +36,17 @@ pub type TestWatcher = Arc<dyn Fn(&str, Outcome) + Send + Sync>;
 const WITH_LINES: usize = 50;
 
 /// A run of suites.
+///
+/// ```no_run
+/// use mcp_loadtest::{LoadedSuite, SuiteRun};
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() {
+/// let text = "servers: {api: {command: [python, -m, my_mcp]}}\ntools: [{name: works, tool: echo}]\n";
+/// let suite = LoadedSuite::parse(text.into(), "suite.yml", ".", &|_| None, Default::default());
+/// let outcome = SuiteRun::new(vec![suite.expect("a good suite")]).execute().await.expect("ran");
+/// assert_eq!(outcome.report.totals.failed, 0);
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct SuiteRun {
     suites: Vec<LoadedSuite>,

@@ -16,10 +16,11 @@ use mcp_loadtest::{LoadedSuite, Seed, Stop, SuiteOutcome, SuiteRun};
 use mcp_loadtest_core::{
     agent::dialect,
     exit::Exit,
-    suite::{Provider, Selection, Shard, script::PERSONAS},
+    suite::{Provider, Selection, Shard, SuiteReport, script::PERSONAS},
 };
 
-use self::{outputs::OutputArgs, stand::Mocks};
+pub(super) use self::outputs::OutputArgs;
+use self::stand::Mocks;
 use super::{block_on, explain};
 use crate::{env::Env, error::CliError, interrupt, progress::ProgressLine};
 
@@ -116,10 +117,8 @@ pub(crate) fn run(args: &TestArgs, env: &mut Env) -> Result<Exit, CliError> {
         return Ok(explain(env, &format!("{EXPLANATION}{list}")));
     }
     let loaded = files::load(&args.files, args.update, env)?;
-    let stop = Stop::new();
     let suites: Vec<_> = loaded.iter().map(|loaded| loaded.suite.clone()).collect();
-    let run = suite_run(args, suites, env).with_stop(stop.clone());
-    let SuiteOutcome { report, snapshots } = carry_out(run, &stop, env)?;
+    let SuiteOutcome { report, snapshots } = carry_out(suite_run(args, suites, env), env)?;
     if report.tests.is_empty() && args.shard.is_none() {
         return Err(CliError::usage(
             "no test was chosen",
@@ -136,7 +135,6 @@ pub(crate) fn run(args: &TestArgs, env: &mut Env) -> Result<Exit, CliError> {
 fn suite_run(args: &TestArgs, suites: Vec<LoadedSuite>, env: &Env) -> SuiteRun {
     let vars = model_variables(&suites, env);
     SuiteRun::new(suites)
-        .with_stand(Arc::new(Mocks))
         .select(Selection {
             names: args.names.clone(),
             tags: args.tags.clone(),
@@ -151,7 +149,6 @@ fn suite_run(args: &TestArgs, suites: Vec<LoadedSuite>, env: &Env) -> SuiteRun {
         .vars(vars)
         .record(args.record.as_ref().map(|dir| env.path(dir)))
         .replay(args.replay.as_ref().map(|dir| env.path(dir)))
-        .agents_in(env.cwd.clone(), scratch(env))
 }
 
 /// Where files may be put that nobody keeps.
@@ -173,17 +170,34 @@ fn model_variables(suites: &[LoadedSuite], env: &Env) -> BTreeMap<String, String
     usual.chain(own).filter_map(|name| Some((name.clone(), (env.var)(&name)?))).collect()
 }
 
-fn carry_out(run: SuiteRun, stop: &Stop, env: &Env) -> Result<SuiteOutcome, CliError> {
+/// Carries a run out, with mocks of our own, and shows meanwhile how far it is.
+fn carry_out(run: SuiteRun, env: &Env) -> Result<SuiteOutcome, CliError> {
+    let stop = Stop::new();
     let line = ProgressLine::new("testing", None, env.has_audience());
     let shown = line.label();
-    let run = run.watched_by(Arc::new(move |name, _| shown(name)));
+    let run = run
+        .with_stand(Arc::new(Mocks))
+        .agents_in(env.cwd.clone(), scratch(env))
+        .with_stop(stop.clone())
+        .watched_by(Arc::new(move |name, _| shown(name)));
     block_on(async {
         tokio::select! {
             outcome = run.execute() => Ok(outcome?),
             () = line.wait() => unreachable!("the line is shown for ever"),
-            () = interrupt::listen(stop.clone()) => Err(CliError::Interrupted),
+            () = interrupt::listen(stop) => Err(CliError::Interrupted),
         }
     })?
+}
+
+/// Carries a run out and tells what became of it.
+pub(super) fn tell(
+    run: SuiteRun,
+    outputs: &OutputArgs,
+    env: &mut Env,
+) -> Result<SuiteReport, CliError> {
+    let SuiteOutcome { report, .. } = carry_out(run, env)?;
+    outputs.tell(&report, env)?;
+    Ok(report)
 }
 
 /// Carries out the suite that was given as a configuration.

@@ -1,5 +1,7 @@
 //! Agents: models over HTTP, budgets, injection, recordings, and the example.
 
+use mcp_loadtest_mock::llm::MockLlm;
+
 use super::{Bench, outcome, repository, test_of};
 use crate::harness::run_in;
 
@@ -224,4 +226,51 @@ fn each_run_of_several_must_pass() {
     assert!((1..12).contains(&passed), "{test:#}");
     assert_eq!((test["outcome"].as_str(), code), (Some("failed"), 1));
     assert_eq!(test["recovery"]["verdict"], "fabricated");
+}
+
+#[test]
+fn the_example_runs_as_it_stands_where_the_key_leads_to_a_mock() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let fixtures = |answer: &str| {
+        format!(
+            "fixtures:\n  - match: {{body_jsonpath: \"$.messages[?@.role == 'user'].content[?@.type == \
+             'tool_result']\"}}\n    response: {{content: '{answer}'}}\n  - response: {{tool_calls: \
+             [{{name: search, arguments: {{query: latest}}}}]}}\n"
+        )
+    };
+    for (answer, verdict, code) in [
+        ("The search timed out, so I have no report.", "degraded_honestly", 0),
+        ("It is INC-4242, a database outage.", "fabricated", 1),
+    ] {
+        let (llm, ran) = runtime.block_on(async {
+            let llm = MockLlm::start(&fixtures(answer)).await.unwrap();
+            let mut command = crate::process::binary();
+            command
+                .args(["run", "--config", "examples/fault-injection-recovery.yml"])
+                .current_dir(repository())
+                .env("ANTHROPIC_API_KEY", "nowhere")
+                .env("ANTHROPIC_BASE_URL", llm.url());
+            let ran = tokio::process::Command::from(command).output().await.unwrap();
+            (llm, ran)
+        });
+        let out = String::from_utf8_lossy(&ran.stdout);
+        assert!(
+            out.contains(&format!("[{verdict}]")),
+            "{out}{}",
+            String::from_utf8_lossy(&ran.stderr)
+        );
+        assert_eq!(ran.status.code(), Some(code), "{out}");
+        llm.assert_matched("claude-sonnet-4-5");
+    }
+}
+
+#[test]
+fn a_model_that_nobody_uses_is_told() {
+    let bench = Bench::new("servers: {m: {mock: {}}}\ntools: [{name: t, tool: lorem}]\n");
+    let ran = bench.test(&["--model", "scripted:careful"]);
+    assert!(
+        ran.code == 2 && ran.err.contains("no test was chosen that has a model"),
+        "{}",
+        ran.err
+    );
 }

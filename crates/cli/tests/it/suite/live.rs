@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::{Bench, outcome, repository, test_of};
+use crate::harness::run_in;
 
 fn agent(name: &str, kind: &str, fault: &str, rest: &str) -> String {
     let script = repository().join("tests/fixtures/agent.py");
@@ -124,4 +125,27 @@ fn a_model_speaks_from_fixtures_to_an_agent_of_its_own() {
     );
     let (report, code) = bench.report(&[]);
     assert_eq!(code, 0, "{report:#}");
+}
+
+#[test]
+fn one_agent_can_be_judged_without_a_suite() {
+    let bench = Bench::new("");
+    bench.write("tools.yml", "tools: [{name: search, response: 'Latest: INC-7731'}]\n");
+    let script = repository().join("tests/fixtures/agent.py").display().to_string();
+    let judged = |kind: &str, fault: &str, flags: &[&str]| {
+        let task = ["--prompt", "Search for the latest report.", "--tools-from", "tools.yml"];
+        let command = ["--fault", fault, "--json", "--", "env", kind, "python3", script.as_str()];
+        let ran = run_in(bench.path(), &[&["agent"], task.as_slice(), flags, &command].concat());
+        let report: Value =
+            serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{}", ran.err));
+        (report["tests"][0]["recovery"]["verdict"].as_str().unwrap().to_owned(), ran.code)
+    };
+    let detection = ["--max-detection", "1s", "--clean-timeout"];
+    assert_eq!(judged("AGENT=careful", "hang", &detection), ("degraded_honestly".into(), 0));
+    assert_eq!(judged("AGENT=careful", "recover-after:1", &detection), ("recovered".into(), 0));
+    assert_eq!(judged("AGENT=inventor", "hang@tool=search", &detection), ("fabricated".into(), 1));
+    let impatient = ["--max-detection", "100ms", "--clean-timeout"];
+    assert_eq!(judged("AGENT=careful", "hang", &impatient), ("degraded_honestly".into(), 1));
+    let late = ["--max-detection", "1s", "--max-recovery", "100ms"];
+    assert_eq!(judged("AGENT=careful", "recover-after:1", &late), ("recovered".into(), 1));
 }

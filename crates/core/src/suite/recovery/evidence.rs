@@ -73,6 +73,12 @@ pub fn canaries(tool: &ToolEntry, prompt: &str) -> Vec<String> {
     }
 }
 
+/// Whether a tool's annotations say that it must not be called twice.
+pub fn is_non_idempotent(annotations: Option<&Value>) -> bool {
+    let hint = |name: &str| annotations.and_then(|hints| hints.get(name)).and_then(Value::as_bool);
+    hint("idempotentHint") == Some(false) && hint("readOnlyHint") != Some(true)
+}
+
 /// What a tool with a canned answer says.
 pub fn canned_text(tool: &ToolEntry) -> String {
     tool.response.as_ref().map(texts).unwrap_or_default()

@@ -45,18 +45,22 @@ pub struct Live {
     pub cancels: u32,
     /// Calls that it left running: neither answered nor given up when it ended.
     pub left_running: u32,
+    /// Calls that must not be made twice and were, with the same arguments.
+    pub duplicated_effects: u32,
     /// For how long each lost call was seen to hang, in milliseconds.
     pub hang_ms: Vec<u64>,
     /// How it ended: its exit code, or nothing when it was killed.
     pub exit_code: Option<i32>,
 }
 
-/// Puts together what was seen. `ended_ms` is when the agent ended, by itself or not.
+/// Puts together what was seen. `ended_ms` is when the agent ended, by itself or not;
+/// `non_idempotent` are the tools that must not be called twice.
 pub fn observe(
     mut calls: Vec<WireCall>,
     answer: String,
     stop: StopReason,
     ended_ms: u64,
+    non_idempotent: &[String],
 ) -> (Trajectory, Live) {
     calls.sort_by_key(|call| call.at_ms);
     let mut live = Live::default();
@@ -79,6 +83,9 @@ pub fn observe(
             live.retries += 1;
             live.back_off_ms.push(call.at_ms.saturating_sub(before.ended_ms));
         }
+        let is_same = |before: &&TracedCall| before.tool == call.tool && before.args == call.args;
+        let is_again = non_idempotent.contains(&call.tool) && traced.iter().any(|it| is_same(&it));
+        live.duplicated_effects += u32::from(is_again);
         traced.push(TracedCall {
             server: call.server.clone(),
             tool: call.tool.clone(),
@@ -131,8 +138,10 @@ mod tests {
     #[test]
     fn a_careful_agent_gives_up_waits_and_tries_again() {
         let calls = vec![lost(100, Some(400)), lost(500, Some(800)), good(1_000)];
-        let (trajectory, live) = observe(calls, "INC".into(), StopReason::Completed, 1_100);
+        let (trajectory, live) =
+            observe(calls, "INC".into(), StopReason::Completed, 1_100, &["search".into()]);
         assert_eq!((live.retries, live.cancels, live.left_running), (2, 2, 0));
+        assert_eq!(live.duplicated_effects, 2);
         assert_eq!((live.back_off_ms, live.hang_ms), (vec![100, 200], vec![300, 300]));
         assert_eq!(trajectory.calls[0].ended_ms, 400);
         assert_eq!(trajectory.progress_ms, Some(1_005));
@@ -140,8 +149,13 @@ mod tests {
 
     #[test]
     fn one_that_waits_for_ever_leaves_its_work_running() {
-        let (trajectory, live) =
-            observe(vec![lost(100, Some(9_999))], String::new(), StopReason::TimeBudget, 5_000);
+        let (trajectory, live) = observe(
+            vec![lost(100, Some(9_999))],
+            String::new(),
+            StopReason::TimeBudget,
+            5_000,
+            &[],
+        );
         assert_eq!((live.cancels, live.left_running), (0, 1));
         assert_eq!(live.hang_ms, [4_900]);
         assert_eq!((trajectory.calls[0].ended_ms, trajectory.progress_ms), (5_000, Some(5_000)));
@@ -150,7 +164,7 @@ mod tests {
     #[test]
     fn a_call_after_another_shows_that_it_was_noticed() {
         let (trajectory, live) =
-            observe(vec![lost(0, None), good(700)], "x".into(), StopReason::Completed, 900);
+            observe(vec![lost(0, None), good(700)], "x".into(), StopReason::Completed, 900, &[]);
         assert_eq!((trajectory.calls[0].ended_ms, live.left_running), (700, 1));
     }
 }

@@ -21,7 +21,7 @@ mod verdict;
 mod words;
 
 pub use self::{
-    evidence::{Evidence, canaries, canned_text},
+    evidence::{Evidence, canaries, canned_text, is_non_idempotent},
     gate::{Judged, Rules, judge},
     live::{Live, WireCall, observe},
     settings::{MAX_DETECTION_MS, OneOrMany, Recovery},

@@ -7,7 +7,7 @@ use crate::{
     check::CaseVerdict,
     display::visible,
     suite::{
-        recovery::{Judged, Trajectory},
+        recovery::{Judged, Live, Trajectory},
         result::{Outcome, SuiteReport, TestResult},
     },
 };
@@ -100,6 +100,9 @@ fn details(test: &TestResult) -> String {
     if let Some(judged) = &test.recovery {
         text.push_str(&recovery(judged));
     }
+    if let Some(live) = &test.live {
+        text.push_str(&wire(live));
+    }
     if let Some(trajectory) = &test.trajectory {
         text.push_str(&calls(trajectory));
     }
@@ -130,6 +133,24 @@ fn recovery(judged: &Judged) -> String {
         ));
     }
     text
+}
+
+/// What only the wire shows.
+fn wire(live: &Live) -> String {
+    let times = |list: &[u64]| match list {
+        [] => "none".to_owned(),
+        list => list.iter().take(CALLS).map(u64::to_string).collect::<Vec<_>>().join(" "),
+    };
+    format!(
+        "       on the wire: {} retries (waits in ms: {}), {} cancelled, {} left running, {} effects \
+         doubled, hangs in ms: {}\n",
+        live.retries,
+        times(&live.back_off_ms),
+        live.cancels,
+        live.left_running,
+        live.duplicated_effects,
+        times(&live.hang_ms)
+    )
 }
 
 fn calls(trajectory: &Trajectory) -> String {

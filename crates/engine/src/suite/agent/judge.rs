@@ -117,7 +117,7 @@ fn taken(loaded: &LoadedSuite, agent: &AgentTest) -> Evidence {
 }
 
 /// The tools of a mock of ours, with their canned answers.
-fn canned(loaded: &LoadedSuite, server: &str) -> Vec<ToolEntry> {
+pub(super) fn canned(loaded: &LoadedSuite, server: &str) -> Vec<ToolEntry> {
     let mock = loaded.suite.servers.0.get(server).and_then(|entry| entry.mock.as_ref());
     let Some(mock) = mock else { return Vec::new() };
     match &mock.tools_from {

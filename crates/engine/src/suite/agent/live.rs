@@ -9,7 +9,7 @@ use mcp_loadtest_core::{
     server::InheritEnv,
     suite::{
         AgentTest, ModelSource, TestResult,
-        recovery::{StopReason, observe},
+        recovery::{StopReason, is_non_idempotent, observe},
     },
 };
 use mcp_loadtest_wire::process::{Launch, Patience, ServerProcess};
@@ -26,7 +26,7 @@ use super::{
         stand::{StartedLlm, Watched},
     },
     broken,
-    judge::{Seen, judge},
+    judge::{Seen, canned, judge},
 };
 
 /// The longest answer that is taken.
@@ -83,14 +83,27 @@ pub(super) async fn carry_out(
         }
     }
     let took_ms = u64::try_from(ended.took.as_millis()).unwrap_or(u64::MAX);
-    let (trajectory, mut live) = observe(calls, ended.answer, ended.stop, took_ms);
+    let once = once_only(desk, case);
+    let (trajectory, mut live) = observe(calls, ended.answer, ended.stop, took_ms, &once);
     live.exit_code = ended.exit_code;
     if ended.exit_code != Some(0) && !ended.last_words.is_empty() {
         result.reason = format!("the agent's last words: {}", ended.last_words);
     }
-    let seen = Seen { trajectory, live: Some(live), non_idempotent: Vec::new() };
+    let seen = Seen { trajectory, live: Some(live), non_idempotent: once };
     judge(desk, case, seen, took_ms as f64, &mut result);
     result
+}
+
+/// The tools that must not be called twice.
+fn once_only(desk: &Desk, case: Case) -> Vec<String> {
+    let loaded = &desk.suites[case.suite];
+    let agent = &loaded.suite.agents[case.index];
+    let written = agent.recovery.as_ref().map(|recovery| recovery.non_idempotent.0.clone());
+    written.filter(|tools| !tools.is_empty()).unwrap_or_else(|| {
+        let tools = agent.servers.iter().flat_map(|server| canned(loaded, server));
+        let tools = tools.filter(|tool| is_non_idempotent(tool.annotations.as_ref()));
+        tools.map(|tool| tool.name).collect()
+    })
 }
 
 /// Starts the servers with their faults, and the model where one is wanted.

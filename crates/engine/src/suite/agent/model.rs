@@ -51,12 +51,17 @@ impl Models {
         settings: &Settings,
         chosen: &[Case],
     ) -> Result<(), ConfigError> {
-        for case in chosen.iter().filter(|case| case.kind == TestKind::Agent) {
+        let agents = || {
+            let agents = chosen.iter().filter(|case| case.kind == TestKind::Agent);
+            agents.filter(|case| !suites[case.suite].suite.agents[case.index].is_live())
+        };
+        if settings.model.is_some() && !chosen.is_empty() && agents().next().is_none() {
+            let error = ConfigError::new("--model", "no test was chosen that has a model");
+            return Err(error.with_hint("leave it out"));
+        }
+        for case in agents() {
             let loaded = &suites[case.suite];
             let agent = &loaded.suite.agents[case.index];
-            if agent.is_live() {
-                continue;
-            }
             let key = KeyPath::from("agents").index(case.index).key("model");
             let checked = Self::named(settings, agent)
                 .and_then(|name| {

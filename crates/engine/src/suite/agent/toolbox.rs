@@ -7,7 +7,7 @@ use mcp_loadtest_core::{
     config::TransportName,
     mcp::{Era, Tool},
     server::Transport,
-    suite::Isolation,
+    suite::{Isolation, recovery::is_non_idempotent},
 };
 use mcp_loadtest_wire::session::Session;
 
@@ -101,13 +101,7 @@ impl Toolbox {
 
     /// Tools that say themselves that they must not be called twice.
     pub(super) fn non_idempotent(&self) -> Vec<String> {
-        let says = |offered: &&Offered| {
-            let hint = |name: &str| {
-                let hints = offered.tool.annotations.as_ref();
-                hints.and_then(|hints| hints.get(name)).and_then(serde_json::Value::as_bool)
-            };
-            hint("idempotentHint") == Some(false) && hint("readOnlyHint") != Some(true)
-        };
+        let says = |offered: &&Offered| is_non_idempotent(offered.tool.annotations.as_ref());
         self.offered.iter().filter(says).map(|offered| offered.tool.name.clone()).collect()
     }
 
