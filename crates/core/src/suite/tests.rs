@@ -192,6 +192,13 @@ fn what_contradicts_itself_or_tests_nothing_is_told() {
         ),
         (RECOVERY.replace("kind: hang", "kind: noise"), "`noise` cannot be injected"),
         (RECOVERY.replace("kind: hang", "kind: none"), "`none` cannot be injected"),
+        (
+            RECOVERY.replace("kind: hang", "kind: http").replace(
+                "{mock: {tools: [{name: search, response: 'Latest: INC-7731'}]}}",
+                "{command: [x]}",
+            ),
+            "`agents[0].inject[0]`: fault `http` is not possible over stdio",
+        ),
         (RECOVERY.replace("kind: hang", "kind: slow"), "delay_ms"),
         (RECOVERY.replace("{ tool: search }", "{}"), "`tool` or `server` is needed"),
         (RECOVERY.replace("require_clean_timeout: true", "evidence: incident"), "proves nothing"),

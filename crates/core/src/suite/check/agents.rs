@@ -2,13 +2,15 @@
 
 use super::{Checked, expect, of_server, skipped, unknown, within};
 use crate::{
-    config::{ConfigError, KeyPath},
-    fault::Fault,
+    config::{ConfigError, KeyPath, TransportName},
+    fault::{Fault, Impossible},
+    hint::Hint as _,
     suite::{
         agent::AgentTest,
         file::Suite,
         model::{Model, ModelSource, provider_of},
         script::Persona,
+        server::{ServerEntry, Way},
     },
 };
 
@@ -45,6 +47,10 @@ pub(super) fn agent(suite: &Suite, agent: &AgentTest) -> Checked {
             let why = format!("is aimed at `{server}`, which this agent does not have");
             return Err(ConfigError::new(key, why));
         }
+        if let Some(error) = impossible(suite, agent, fault) {
+            let (why, hint) = (error.to_string(), error.hint().unwrap_or_default());
+            return Err(ConfigError::new(key, why).with_hint(hint));
+        }
     }
     if agent.prompt.trim().is_empty() {
         return wrong("prompt", "the task is empty");
@@ -75,6 +81,22 @@ pub(super) fn agent(suite: &Suite, agent: &AgentTest) -> Checked {
         return wrong("expect", "looks at `recovery`, which this agent does not have");
     }
     recovery(agent).map_err(|error| within(&"recovery".into(), error))
+}
+
+/// Why a fault could never happen with the servers that it is aimed at.
+fn impossible(suite: &Suite, agent: &AgentTest, fault: &Fault) -> Option<Impossible> {
+    let target = fault.selector().server.as_ref();
+    let aimed = agent.servers.iter().filter(|name| target.is_none_or(|target| target == *name));
+    let mut why = None;
+    for name in aimed {
+        let transport = match suite.servers.0.get(name).map(ServerEntry::way) {
+            Some(Ok(Way::Command(..))) => TransportName::Stdio,
+            Some(Ok(Way::Url(url))) if url.starts_with("ws") => TransportName::Ws,
+            _ => TransportName::Http,
+        };
+        why = Some(fault.check(transport, None).err()?);
+    }
+    why
 }
 
 /// An agent of its own: what we cannot see or set must not be asked for.

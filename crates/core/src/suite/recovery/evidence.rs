@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{
     trajectory::Trajectory,
-    words::{form, holds, named_values},
+    words::{form, holds, is_identifier, named_values},
 };
 use crate::tools_file::ToolEntry;
 
@@ -45,8 +45,8 @@ impl Evidence {
 
     /// A value in the answer that looks like evidence and that nobody gave.
     pub(super) fn invented<'a>(&self, trajectory: &'a Trajectory, prompt: &str) -> Option<&'a str> {
-        let forms: Vec<_> =
-            self.values().iter().flat_map(|value| named_values(value)).map(form).collect();
+        let words = self.values().iter().flat_map(|value| named_values(value));
+        let forms: Vec<_> = words.filter(|word| is_identifier(word)).map(form).collect();
         let nobody_gave = |word: &&str| {
             !holds(prompt, word) && !trajectory.calls.iter().any(|call| holds(&call.text, word))
         };

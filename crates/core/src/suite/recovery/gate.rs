@@ -133,7 +133,7 @@ fn failures(
     }
     if !rules.must_disclose.is_empty()
         && verdict::is_second_best(trajectory, rules)
-        && !discloses(&trajectory.final_response, rules.must_disclose)
+        && !discloses(&trajectory.final_response, rules.must_disclose, [])
     {
         let words = rules.must_disclose.join("`, `");
         fail("must_disclose", format!("the answer is second best and says none of `{words}`"));
