@@ -14,13 +14,14 @@ import time
 from pathlib import Path
 
 import counts
+import llm
 import memory
 import mock
 import open_model
 import over_http
 import over_stdio
 from goals import print_goals
-from tools import ROOT, Tools, build, install_oha, say_what_is_missing
+from tools import INSTALLERS, ROOT, Tools, build, say_what_is_missing
 
 SECTIONS = {
     "http": lambda tools, args, figures: over_http.bench(tools, args.rounds, args.seconds, figures),
@@ -30,6 +31,7 @@ SECTIONS = {
     "pieces": lambda tools, args, figures: counts.bench_pieces(tools, args.rounds, shutil.which("valgrind")),
     "memory": lambda tools, args, figures: memory.bench(tools, figures),
     "mock": lambda tools, args, figures: mock.bench(tools, args.rounds, args.seconds, figures),
+    "llm": lambda tools, args, figures: llm.bench(tools, args.rounds, args.seconds, figures),
 }
 
 
@@ -41,15 +43,16 @@ def arguments():
     parser.add_argument("--seconds", type=int, default=3, help="how long each tool runs in a round [3]")
     parser.add_argument("--only", choices=SECTIONS, action="append", help="only this section; repeatable")
     parser.add_argument("--no-build", action="store_true", help="take the programs as they are")
-    parser.add_argument("--install-oha", action="store_true", help="install oha under target/bench-tools first")
+    parser.add_argument("--install", choices=INSTALLERS, action="append", default=[],
+                        help="get this first: oha and llmposter under target/bench-tools, wrk by apt; repeatable")
     return parser.parse_args()
 
 
 def main():
     args = arguments()
     target_dir = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
-    if args.install_oha:
-        install_oha(target_dir)
+    for name in args.install:
+        INSTALLERS[name](target_dir)
     if not args.no_build:
         build(target_dir)
     figures = {}

@@ -29,6 +29,13 @@ def goals():
     yield "mock calls/s with SQLite audit, x without", "audit rate", 0.7, False
     yield "mock: start, ms", "mock start", 20, True
     yield "mock: MB with 1000 connections", "mock MB", 30, True
+    for connections in (1, 64, 512):
+        yield f"llm: whole answers/s, x llmposter, at {connections}", f"llm chat rate {connections}", 1.5, False
+        yield f"llm: CPU of a whole answer, x llmposter, at {connections}", f"llm chat cpu {connections}", 1.0, True
+    for connections, limit in ((1, 100), (64, 5)):
+        yield f"llm: streams/s, x llmposter, at {connections}", f"llm stream rate {connections}", limit, False
+    yield "llm: MB with 10,000 slow streams", "llm slow MB", 200, True
+    yield "llm: frames of 10,000 slow streams late, p99 ms", "llm slow late p99", 20, True
     yield "trace events/s per core", "trace events 64", 2_000_000, False
 
 

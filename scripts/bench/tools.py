@@ -22,7 +22,7 @@ BUILT = (
     ("-p", "mcp-loadtest-cli", "--bin", "mcp-loadtest"),
     ("-p", "mcp-loadtest", "--example", "bench_echo"),
     ("-p", "mcp-loadtest-core", "--example", "pieces"),
-    ("-p", "mcp-loadtest-mock", "--example", "bare_hyper"),
+    ("-p", "mcp-loadtest-mock", "--example", "bare_hyper", "--example", "llm_streams"),
 )
 
 
@@ -33,9 +33,11 @@ class Tools:
         self.echo = str(release / "examples" / "bench_echo")
         self.pieces = str(release / "examples" / "pieces")
         self.bare_hyper = str(release / "examples" / "bare_hyper")
+        self.llm_streams = str(release / "examples" / "llm_streams")
         self.wrk = shutil.which("wrk")
         installed = target_dir / "bench-tools" / "bin"
         self.oha = shutil.which("oha") or shutil.which("oha", path=str(installed))
+        self.llmposter = shutil.which("llmposter") or shutil.which("llmposter", path=str(installed))
         self.wrk_script = scratch / "wrk.lua"
         self.wrk_script.write_text(WRK_SCRIPT)
 
@@ -100,9 +102,19 @@ def build(target_dir):
         subprocess.run(["cargo", "build", "--release", *what], cwd=ROOT, env=environment, check=True)
 
 
-def install_oha(target_dir):
-    root = target_dir / "bench-tools"
-    subprocess.run(["cargo", "install", "oha", "--locked", "--root", str(root)], check=True)
+def cargo_install(*what):
+    def install(target_dir):
+        root = target_dir / "bench-tools"
+        subprocess.run(["cargo", "install", *what, "--locked", "--root", str(root)], check=True)
+
+    return install
+
+
+INSTALLERS = {
+    "oha": cargo_install("oha"),
+    "llmposter": cargo_install("llmposter", "--version", "0.5.0"),
+    "wrk": lambda _: subprocess.run(["apt-get", "install", "-y", "wrk"], check=True),
+}
 
 
 def say_what_is_missing(tools):
@@ -110,8 +122,9 @@ def say_what_is_missing(tools):
     if unbuilt:
         sys.exit(f"bench: not built: {', '.join(unbuilt)}; leave out `--no-build`")
     hints = {
-        "wrk": (tools.wrk, "`apt-get install wrk`: no ratios for HTTP without it"),
-        "oha": (tools.oha, "`--install-oha` gets it: optional, one more tool to compare with"),
+        "wrk": (tools.wrk, "`--install wrk`, or `apt-get install wrk`: no ratios for HTTP without it"),
+        "oha": (tools.oha, "`--install oha` gets it: optional, one more tool to compare with"),
+        "llmposter": (tools.llmposter, "`--install llmposter` gets it: the mock of models has nothing to be held against"),
         "valgrind": (shutil.which("valgrind"), "`apt-get install valgrind`: no instruction counts without it"),
         "taskset": (shutil.which("taskset"), "`apt-get install util-linux`: nothing is pinned to cores without it"),
     }

@@ -1,9 +1,9 @@
-//! The flags of the admin interface, which the mock and the proxy share.
+//! The flags of the admin interface, which the mocks and the proxy share.
 
 use std::{future::pending, net::SocketAddr};
 
 use clap::Args;
-use mcp_loadtest_mock::admin::{Access, BoundAdmin, Controlled};
+use mcp_loadtest_mock::admin::{Access, BoundAdmin, Routes};
 
 use crate::{env::Env, error::CliError};
 
@@ -25,15 +25,15 @@ pub(crate) struct AdminArgs {
 
 impl AdminArgs {
     /// Opens the interface, if it was asked for, and tells where it is.
-    pub(crate) async fn bind(
+    pub(crate) async fn bind<R: Into<Routes>>(
         &self,
-        controlled: impl FnOnce() -> Controlled,
+        controlled: impl FnOnce() -> R,
         env: &mut Env,
         tell: impl FnOnce(&mut Env, &str),
     ) -> Result<Admin, CliError> {
         let Some(address) = self.admin else { return Ok(Admin(None)) };
         let access = Access { token: self.admin_token.clone(), allow_remote: self.allow_remote };
-        let bound = controlled().bind(address, access).await?;
+        let bound = controlled().into().bind(address, access).await?;
         tell(env, &format!("{}\n", serde_json::json!({ "admin": bound.url() })));
         Ok(Admin(Some(bound)))
     }

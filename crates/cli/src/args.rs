@@ -5,8 +5,8 @@ use clap::{Parser, Subcommand};
 use crate::{
     commands::{
         agent, audit, compare, completions, deadlock_probe, demo, example_config, gateway,
-        list_scenarios, man, mock, negative_path, probe, proxy, replay, report, run, runs, schema,
-        test,
+        list_scenarios, llm, man, mock, negative_path, probe, proxy, replay, report, run, runs,
+        schema, test,
     },
     env::Color,
 };
@@ -87,6 +87,8 @@ pub(crate) enum Command {
     Schema(schema::SchemaArgs),
     /// Be an MCP server: healthy, or failing as you say.
     Mock(mock::MockArgs),
+    /// Be the API of a model: OpenAI, Anthropic or Gemini, failing as you say.
+    Llm(Box<llm::LlmArgs>),
     /// Stand between a client and a server, and let things go wrong.
     Proxy(proxy::ProxyArgs),
     /// Check whatever sits between clients and servers: what does it keep, what does it break?

@@ -15,7 +15,9 @@ use mcp_loadtest_core::{
 use mcp_loadtest_mock::{
     audit::{AuditIncomplete, StoreError},
     gateway::GatewayError,
+    llm::LlmError,
 };
+use mcp_loadtest_wire::process::SpawnError;
 use thiserror::Error;
 
 use crate::env::Env;
@@ -76,6 +78,12 @@ pub(crate) enum CliError {
     /// A gateway could not be checked.
     #[error("{0}")]
     Gateway(Box<GatewayError>),
+    /// A mock of models cannot do its work.
+    #[error("{0}")]
+    Llm(#[from] LlmError),
+    /// A program of the user's did not start.
+    #[error("{0}")]
+    App(#[from] SpawnError),
     /// A fault that can never happen.
     #[error("{0}")]
     Fault(#[from] Impossible),
@@ -102,6 +110,8 @@ impl CliError {
             Self::Target { source, .. } => source.hint(),
             Self::Fault(error) => error.hint(),
             Self::Store(error) => error.hint(),
+            Self::Llm(error) => error.hint(),
+            Self::App(error) => error.hint(),
             Self::Gateway(error) => error.hint(),
             Self::Read { .. } | Self::Write { .. } | Self::System(_) | Self::Audit(_) => None,
             Self::Interrupted => Some(

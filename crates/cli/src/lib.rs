@@ -4,6 +4,7 @@
 //! run commands in-process.
 
 mod admin_args;
+mod app;
 mod args;
 mod baseline;
 mod commands;

@@ -78,6 +78,9 @@ fn told(error: &Error, key: KeyPath, file: &str) -> ConfigError {
 /// The first line of what the reader says, without the place, which we tell ourselves.
 fn plain(error: &Error) -> String {
     let text = error.to_string();
+    if text.starts_with("budget breached") {
+        return "it repeats or nests itself more than is safe; write repeated parts out".into();
+    }
     let first = text.lines().next().unwrap_or_default();
     let cut = first.find(" at line ").or_else(|| first.find(" (line ")).unwrap_or(first.len());
     let text = first[..cut].trim_end_matches([':', ',']);

@@ -1,7 +1,13 @@
 //! Strict runs: what the calls of a tool must keep to is what the server lists.
 
+use std::sync::Arc;
+
 use jsonschema::Validator;
-use mcp_loadtest_core::{display::visible, mcp::Tool};
+use mcp_loadtest_core::{
+    check::shape,
+    display::visible,
+    mcp::{Revision, Tool, method},
+};
 use mcp_loadtest_wire::session::Contract;
 use serde_json::Value;
 
@@ -46,7 +52,34 @@ impl Schemas {
     }
 }
 
-impl Contract for Schemas {
+/// What the calls of a tool must keep to in a session: its schemas, and the form of its revision.
+#[derive(Debug)]
+pub(crate) struct Agreement {
+    pub(crate) schemas: Arc<Schemas>,
+    pub(crate) revision: Revision,
+}
+
+impl Contract for Agreement {
+    fn refuses_arguments(&self, arguments: &[u8]) -> Option<String> {
+        self.schemas.refuses_arguments(arguments)
+    }
+
+    fn refuses_result(&self, result: &[u8]) -> Option<String> {
+        let result: Value = serde_json::from_slice(result).ok()?;
+        // A result that asks for something first has another form.
+        let is_complete = result.get("resultType").is_none_or(|kind| kind == "complete");
+        let wrong = match is_complete {
+            true => shape::result(method::TOOLS_CALL, self.revision, &result),
+            false => Vec::new(),
+        };
+        match wrong.first() {
+            Some(why) => self.schemas.told("result", &format!("{why} ({})", shape::REFERENCE)),
+            None => self.schemas.refuses_result(&result),
+        }
+    }
+}
+
+impl Schemas {
     fn refuses_arguments(&self, arguments: &[u8]) -> Option<String> {
         match serde_json::from_slice(arguments) {
             Ok(arguments) => self.mismatch("arguments", &self.input, &arguments),
@@ -54,9 +87,8 @@ impl Contract for Schemas {
         }
     }
 
-    fn refuses_result(&self, result: &[u8]) -> Option<String> {
+    fn refuses_result(&self, result: &Value) -> Option<String> {
         let output = self.output.as_ref()?;
-        let result: Value = serde_json::from_slice(result).ok()?;
         match result.get("structuredContent") {
             Some(content) => self.mismatch("result", output, content),
             None => {
@@ -94,17 +126,19 @@ mod tests {
         let why = schemas.refuses_arguments(br#"{"n":"1"}"#).unwrap();
         assert!(why.starts_with("add: arguments: at /n: "), "{why}");
         assert!(schemas.refuses_arguments(b"{}").unwrap().contains("required"));
-        assert_eq!(schemas.refuses_result(b"{}"), None, "nothing is promised of results");
+        assert_eq!(schemas.refuses_result(&json!({})), None, "nothing is promised of results");
     }
 
     #[test]
-    fn results_are_held_against_the_output_schema() {
+    fn results_are_held_against_the_output_schema_and_the_revision() {
         let schemas = schemas(Some(json!({ "properties": { "sum": { "type": "integer" } } })));
-        assert_eq!(schemas.refuses_result(br#"{"structuredContent":{"sum":3}}"#), None);
-        let wrong = schemas.refuses_result(br#"{"structuredContent":{"sum":"3"}}"#);
+        let agreement = Agreement { schemas: Arc::new(schemas), revision: Revision::V2025_11_25 };
+        let refuses = |text: &str| agreement.refuses_result(text.as_bytes());
+        assert_eq!(refuses(r#"{"content":[],"structuredContent":{"sum":3}}"#), None);
+        let wrong = refuses(r#"{"content":[],"structuredContent":{"sum":"3"}}"#);
         assert!(wrong.unwrap().starts_with("add: result: at /sum: "));
-        assert!(
-            schemas.refuses_result(br#"{"content":[]}"#).unwrap().contains("structuredContent")
-        );
+        assert!(refuses(r#"{"content":[]}"#).unwrap().contains("structuredContent"));
+        let wrong = refuses(r#"{"content":[{"type":"text"}],"structuredContent":{"sum":3}}"#);
+        assert!(wrong.unwrap().starts_with("add: result: content[0].text is missing"));
     }
 }

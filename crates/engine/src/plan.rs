@@ -19,7 +19,12 @@ use mcp_loadtest_core::{
 use mcp_loadtest_wire::session::{Prepared, Session};
 use serde_json::{Value, json};
 
-use crate::{contract::Schemas, error::RunError, files::Files, sequences};
+use crate::{
+    contract::{Agreement, Schemas},
+    error::RunError,
+    files::Files,
+    sequences,
+};
 
 /// One call with everything that is needed to prepare it.
 #[derive(Debug, Clone)]
@@ -158,7 +163,10 @@ impl Plan {
             PlannedCall::Method(method) => (session.prepare(method, json!({})), None),
             PlannedCall::Tool { tool, arguments, schema, contract, .. } => {
                 let held = |prepared: Rc<Prepared>, arguments: &Value| match contract {
-                    Some(contract) => prepared.under(contract.clone(), arguments),
+                    Some(schemas) => {
+                        let (schemas, revision) = (schemas.clone(), session.revision());
+                        prepared.under(Arc::new(Agreement { schemas, revision }), arguments)
+                    }
                     None => prepared,
                 };
                 match arguments {

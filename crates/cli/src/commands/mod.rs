@@ -9,6 +9,7 @@ pub(crate) mod demo;
 pub(crate) mod example_config;
 pub(crate) mod gateway;
 pub(crate) mod list_scenarios;
+pub(crate) mod llm;
 pub(crate) mod man;
 pub(crate) mod mock;
 pub(crate) mod negative_path;
@@ -48,6 +49,7 @@ pub(crate) fn run(cli: Cli, env: &mut Env) -> Result<Exit, CliError> {
         Command::Agent(args) => agent::run(&args, env),
         Command::Test(args) => test::run(&args, env),
         Command::Mock(args) => mock::run(&args, env),
+        Command::Llm(args) => llm::run(&args, env),
         Command::Proxy(args) => proxy::run(&args, env),
         Command::Gateway(args) => gateway::run(&args, env),
         Command::Completions(args) => completions::run(&args, env),

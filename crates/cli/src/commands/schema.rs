@@ -5,7 +5,7 @@ use mcp_loadtest::ProbeReport;
 use mcp_loadtest_core::{
     compare, config,
     exit::Exit,
-    fuzz,
+    fuzz, llm,
     report::{json, summary},
     suite::{Suite, SuiteReport},
     tools_file, trace,
@@ -35,6 +35,12 @@ pub(crate) enum SchemaName {
     Probe,
     /// What gateway --json prints
     Gateway,
+    /// The file behind llm --fixtures
+    Fixtures,
+    /// One line of llm --journal
+    LlmJournal,
+    /// What llm verdict --json prints
+    LlmVerdict,
     /// A saved case of the fuzzer: cases/*.json of a run
     Case,
     /// A suite of tests
@@ -55,6 +61,9 @@ impl SchemaName {
             Self::Tools => tools_file::schema(),
             Self::Probe => ProbeReport::json_schema(),
             Self::Gateway => gateway::schema(),
+            Self::Fixtures => llm::FixtureFile::json_schema(),
+            Self::LlmJournal => llm::Entry::json_schema(),
+            Self::LlmVerdict => llm::ClientReport::json_schema(),
             Self::Case => fuzz::schema(),
             Self::Suite => Suite::json_schema(),
             Self::Test => SuiteReport::json_schema(),

@@ -3,8 +3,13 @@
 //! A line that begins with `$ ` is typed (`> ` goes on with it), the lines below are part of what it
 //! prints, in this order; `...` stands for anything. A block whose last line is `[exit 1]` ends with
 //! that code, all others with 0. What a block leaves in the background ends with it; files stay until
-//! the end of the page. `<!-- needs: NAME -->` puts an environment's programs in reach.
+//! the end of the page. A block that names a file behind its language is that file, there before
+//! anything is run. `<!-- needs: NAME -->` puts an environment's programs and packages in reach.
 
+#[cfg(unix)]
+use std::os::unix::fs::symlink;
+#[cfg(windows)]
+use std::os::windows::fs::symlink_dir as symlink;
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -44,6 +49,28 @@ fn take(block: &mut Block, line: &str) {
     }
 }
 
+/// The files that a page shows, by name.
+fn files(page: &str) -> Vec<(&str, String)> {
+    let mut files: Vec<(&str, String)> = Vec::new();
+    let mut is_open = false;
+    for line in page.lines() {
+        match line.strip_prefix("```").map(|words| words.split_once(' ')) {
+            Some(Some((_, name))) => files.push((name, String::new())),
+            Some(None) => {}
+            None if is_open => {
+                let text = &mut files.last_mut().unwrap().1;
+                text.push_str(line);
+                text.push('\n');
+            }
+            None => {}
+        }
+        if line.starts_with("```") {
+            is_open = line.contains(' ');
+        }
+    }
+    files
+}
+
 /// Whether all expected lines are there in their order.
 fn missing<'a>(expected: &'a [String], printed: &str) -> Option<&'a str> {
     let mut rest = printed.lines();
@@ -70,27 +97,50 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// Where a page's programs are, ours first.
-#[expect(clippy::disallowed_methods, reason = "a shell of the test looks where this process does")]
-fn search_path(page: &str) -> String {
-    let binary = Path::new(env!("CARGO_BIN_EXE_mcp-loadtest"));
-    let mut folders = vec![binary.parent().unwrap().display().to_string()];
+/// The folders of the environments that a page needs.
+fn environments(page: &str) -> Vec<PathBuf> {
     let needs =
         page.lines().filter_map(|line| line.strip_prefix("<!-- needs: ")?.strip_suffix(" -->"));
-    for name in needs {
+    let home = |name| {
         let script = root().join("tests/env/testenv.py");
         let found = Command::new("python3").arg(script).args(["path", name]).output().unwrap();
         assert!(found.status.success(), "{}", String::from_utf8_lossy(&found.stderr));
-        folders.push(format!("{}/bin", String::from_utf8(found.stdout).unwrap().trim()));
+        String::from_utf8(found.stdout).unwrap().trim().into()
+    };
+    needs.map(home).collect()
+}
+
+/// Where a page's programs are, ours first.
+#[expect(clippy::disallowed_methods, reason = "a shell of the test looks where this process does")]
+fn search_path(environments: &[PathBuf]) -> String {
+    let binary = Path::new(env!("CARGO_BIN_EXE_mcp-loadtest"));
+    let mut folders = vec![binary.parent().unwrap().display().to_string()];
+    for home in environments {
+        folders.push(home.join("bin").display().to_string());
+        folders.push(home.join("node_modules/.bin").display().to_string());
     }
     folders.push(std::env::var("PATH").unwrap_or_default());
     folders.join(":")
 }
 
+/// What a page finds in its folder: its files, and the packages of Node that it needs.
+fn furnish(dir: &Path, page: &str, environments: &[PathBuf]) {
+    for (name, text) in files(page) {
+        fs::write(dir.join(name), text).unwrap();
+    }
+    for packages in environments.iter().map(|home| home.join("node_modules")) {
+        if packages.is_dir() {
+            symlink(packages, dir.join("node_modules")).unwrap();
+        }
+    }
+}
+
 fn check_page(name: &str) {
     let page = fs::read_to_string(root().join("docs/cookbook").join(name)).unwrap();
-    let path = search_path(&page);
+    let environments = environments(&page);
+    let path = search_path(&environments);
     let dir = tempfile::tempdir().unwrap();
+    furnish(dir.path(), &page, &environments);
     for (number, block) in blocks(&page).into_iter().enumerate() {
         // What runs in the background is ended before the shell is, whatever happens.
         let script = format!(
@@ -127,12 +177,23 @@ fn client_builders() {
 }
 
 #[test]
+fn agent_builders() {
+    check_page("agent-builders.md");
+}
+
+#[test]
 fn every_page_is_checked() {
     let source = include_str!("cookbook.rs");
     for page in fs::read_dir(root().join("docs/cookbook")).unwrap() {
         let name = page.unwrap().file_name().into_string().unwrap();
         assert!(source.contains(&format!("check_page(\"{name}\")")), "{name} has no test");
     }
+}
+
+#[test]
+fn files_are_read_as_they_are_meant() {
+    let page = "a\n```yaml x.yml\none\n\n  two\n```\nb\n```console\n$ c\n```\n```js y.js\n```\nd\n";
+    assert_eq!(files(page), [("x.yml", "one\n\n  two\n".to_owned()), ("y.js", String::new())]);
 }
 
 #[test]

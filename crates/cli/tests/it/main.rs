@@ -16,6 +16,9 @@ mod fuzzer;
 mod gateway;
 mod harness;
 mod interrupted;
+#[cfg(unix)]
+mod llm;
+mod llm_command;
 mod mock;
 #[cfg(unix)]
 mod museum;

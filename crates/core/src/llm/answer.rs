@@ -2,7 +2,6 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// One part of an answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,9 +76,8 @@ pub const fn estimated_tokens(bytes: usize) -> u64 {
 }
 
 impl Answer {
-    /// An answer whose usage is estimated from the length of both sides.
-    pub fn new(blocks: Vec<Block>, stop: StopReason, asked: &Value) -> Self {
-        let asked = asked.to_string().len();
+    /// An answer whose usage is estimated from the length of both sides, in bytes.
+    pub fn new(blocks: Vec<Block>, stop: StopReason, asked: usize) -> Self {
         let said = blocks.iter().map(Block::length).sum();
         let usage =
             Usage { input_tokens: estimated_tokens(asked), output_tokens: estimated_tokens(said) };

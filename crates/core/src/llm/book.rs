@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use super::{Fixture, FixtureFile, Request, When};
+use super::{Fixture, FixtureFile, Recordings, Request, When};
 use crate::{config::ConfigError, seed::Seed};
 
 /// All fixtures in the order in which they are looked at, and what has happened so far.
@@ -19,6 +19,7 @@ pub struct Book {
     /// Where each story has come to. Only fixtures that tell a story look here.
     states: Mutex<HashMap<String, String>>,
     seed: Seed,
+    recordings: Recordings,
 }
 
 #[derive(Debug)]
@@ -27,7 +28,7 @@ struct Page {
     /// What the file calls it, from 0.
     index: usize,
     /// Requests that its `match` has admitted.
-    fits: AtomicU64,
+    count: AtomicU64,
 }
 
 /// The fixture that answers.
@@ -72,15 +73,21 @@ impl NoMatch {
 impl Book {
     /// The fixtures of several files, in their order. The seed is for `when` with a chance.
     pub fn new(files: impl IntoIterator<Item = FixtureFile>, seed: Seed) -> Self {
-        let fixtures = files.into_iter().flat_map(|file| file.fixtures);
+        let mut recordings = Vec::new();
+        let mut fixtures = Vec::new();
+        for file in files {
+            fixtures.extend(file.fixtures);
+            recordings.extend(file.recordings);
+        }
+        let fixtures = fixtures.into_iter();
         let mut pages: Vec<_> = fixtures
             .enumerate()
-            .map(|(index, fixture)| Page { fixture, index, fits: AtomicU64::new(0) })
+            .map(|(index, fixture)| Page { fixture, index, count: AtomicU64::new(0) })
             .collect();
         // The sort is stable: within a priority the order of the files stays.
         pages
             .sort_by_key(|page| (page.fixture.catch_all, std::cmp::Reverse(page.fixture.priority)));
-        Self { pages, states: Mutex::default(), seed }
+        Self { pages, states: Mutex::default(), seed, recordings: Recordings::new(recordings) }
     }
 
     /// Reads one text as a whole book.
@@ -115,33 +122,48 @@ impl Book {
 
     /// The fixture that answers this request, which moves its story on.
     pub fn choose(&self, request: &Request, elapsed: Duration) -> Result<Chosen<'_>, NoMatch> {
-        let mut nearest: Option<(usize, usize, Vec<(String, String)>)> = None;
-        for page in &self.pages {
-            let misses = page.misses(request);
-            if !misses.is_empty() {
-                let conditions = page.fixture.matching.as_ref().map_or(0, super::Match::conditions);
-                let kept = (conditions + 1).saturating_sub(misses.len());
-                if nearest.as_ref().is_none_or(|(most, ..)| kept > *most) {
-                    nearest = Some((kept, page.index, misses));
-                }
+        for page in self.pages.iter().filter(|page| page.fits(request)) {
+            if self.enter(page).is_err() {
                 continue;
             }
-            if let Err(why) = self.enter(page) {
-                nearest.get_or_insert((usize::MAX, page.index, vec![("scenario".into(), why)]));
-                continue;
+            let ordinal = page.count.fetch_add(1, Ordering::Relaxed) + 1;
+            if page.fixture.when.holds(ordinal, elapsed, self.seed, page.index as u64) {
+                self.move_on(page);
+                return Ok(Chosen { fixture: &page.fixture, index: page.index, ordinal });
             }
-            let ordinal = page.fits.fetch_add(1, Ordering::Relaxed) + 1;
-            if !page.fixture.when.holds(ordinal, elapsed, self.seed, page.index as u64) {
-                let why = format!("request {ordinal} is not one of those that it answers");
-                nearest.get_or_insert((usize::MAX, page.index, vec![("when".into(), why)]));
-                continue;
-            }
-            self.move_on(page);
-            return Ok(Chosen { fixture: &page.fixture, index: page.index, ordinal });
         }
-        let (index, misses) =
-            nearest.map_or((None, Vec::new()), |(_, at, misses)| (Some(at), misses));
-        Err(NoMatch { looked_at: self.pages.len(), nearest: index, misses })
+        Err(self.no_match(request))
+    }
+
+    /// Why no fixture answers. Words are made only now: those that answer need none.
+    fn no_match(&self, request: &Request) -> NoMatch {
+        let mut nearest =
+            NoMatch { looked_at: self.pages.len(), nearest: None, misses: Vec::new() };
+        let mut most = 0;
+        for page in &self.pages {
+            let mut misses = page.misses(request);
+            let conditions = page.fixture.matching.as_ref().map_or(0, super::Match::conditions);
+            let mut kept = (conditions + 1).saturating_sub(misses.len());
+            if misses.is_empty() {
+                kept = usize::MAX;
+                misses.push(self.why_not_now(page));
+            }
+            if nearest.nearest.is_none() || kept > most {
+                (most, nearest.nearest, nearest.misses) = (kept, Some(page.index), misses);
+            }
+        }
+        nearest
+    }
+
+    /// Why a fixture that fits does not answer.
+    fn why_not_now(&self, page: &Page) -> (String, String) {
+        match self.enter(page) {
+            Err(why) => ("scenario".into(), why),
+            Ok(()) => {
+                let count = page.count.load(Ordering::Relaxed);
+                ("when".into(), format!("request {count} is not one of those that it answers"))
+            }
+        }
     }
 
     /// Whether the fixture's story has come to where it must be.
@@ -164,16 +186,27 @@ impl Book {
         states.insert(scenario.name.clone(), next.clone());
     }
 
+    /// What was recorded.
+    pub fn recordings(&self) -> &Recordings {
+        &self.recordings
+    }
+
     /// Forgets what has happened: stories begin anew, and requests are counted from 1.
     pub fn reset(&self) {
         self.states.lock().unwrap_or_else(PoisonError::into_inner).clear();
         for page in &self.pages {
-            page.fits.store(0, Ordering::Relaxed);
+            page.count.store(0, Ordering::Relaxed);
         }
+        self.recordings.reset();
     }
 }
 
 impl Page {
+    fn fits(&self, request: &Request) -> bool {
+        self.fixture.provider.is_none_or(|provider| provider == request.provider)
+            && self.fixture.matching.as_ref().is_none_or(|matching| matching.fits(request))
+    }
+
     fn misses(&self, request: &Request) -> Vec<(String, String)> {
         let mut misses = match &self.fixture.matching {
             Some(matching) => matching.misses(request),
@@ -226,6 +259,8 @@ mod tests {
             choices: 1,
             headers: Vec::new(),
             body: json!({}),
+            length: 2,
+            hash: 0,
         }
     }
 

@@ -9,14 +9,22 @@
 //! | `answer`   | what is said: texts and tool calls, before any API gives it its form     |
 //! | `problem`  | what is said when something is wrong: status, type, code, by provider    |
 //! | `plan`     | what happens to one answer: delays, cuts, doubles; from a seed           |
+//! | `recording`| what a real server answered, told again to the same request only         |
+//! | `journal`  | one request of a client, and what became of it                           |
+//! | `judge`    | what clients did with the failures that they met                         |
+//! | `secret`   | keys that must not be written down                                       |
 
 mod answer;
 mod book;
 mod fixture;
+mod journal;
+mod judge;
 mod plan;
 mod problem;
 mod provider;
+mod recording;
 mod request;
+pub mod secret;
 
 pub use self::{
     answer::{Answer, Block, CallId, StopReason, Usage, estimated_tokens},
@@ -24,10 +32,13 @@ pub use self::{
     fixture::{
         At, BytesFault, Cut, Delays, ErrorReply, Failure, Fixture, FixtureFile, Limits, LineEnd,
         Match, Pattern, Refusal, Response, ScenarioState, Split, StreamError, StreamFault,
-        Streaming, Temperature, ToolCall, ToolFault, When,
+        Streaming, Temperature, Template, ToolCall, ToolFault, When,
     },
+    journal::{Ending, Entry},
+    judge::{ClientReport, Patience, judge},
     plan::{Activation, Chaos, Plan},
     problem::{Problem, Wording, wording},
     provider::Provider,
+    recording::{RecordedChunk, RecordedRequest, RecordedResponse, Recording, Recordings},
     request::Request,
 };

@@ -114,6 +114,11 @@ impl<'f> Plan<'f> {
         }
     }
 
+    /// Whether the delays of frames differ by chance.
+    pub fn jitters(&self) -> bool {
+        matches!(self.pause, Pause::Even { jitter: Some(_), .. })
+    }
+
     /// The wait before the next frame.
     pub fn pause(&mut self) -> Duration {
         match &mut self.pause {

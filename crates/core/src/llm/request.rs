@@ -31,6 +31,10 @@ pub struct Request {
     pub headers: Vec<(String, String)>,
     /// The whole body.
     pub body: Value,
+    /// How many bytes the body had as it came.
+    pub length: usize,
+    /// What the body comes to as it came: equal bodies have equal hashes.
+    pub hash: u64,
 }
 
 impl Request {

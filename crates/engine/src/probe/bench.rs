@@ -37,6 +37,8 @@ const LONG: Duration = Duration::from_secs(2);
 pub(crate) struct Settings {
     pub(crate) depth: Depth,
     pub(crate) allow_destructive: bool,
+    /// A tool that writes and one that shows what was written.
+    pub(crate) pair: Option<(String, String)>,
     /// Findings also where a schema leaves a question open.
     pub(crate) strict: bool,
     pub(crate) hang_timeout: Duration,

@@ -82,6 +82,7 @@ impl Probe {
             settings: Settings {
                 depth: Depth::default(),
                 allow_destructive: false,
+                pair: None,
                 strict: false,
                 hang_timeout: thresholds.hang_timeout,
                 grace_period: thresholds.grace_period,
@@ -119,6 +120,14 @@ impl Probe {
     pub fn tool(mut self, tool: impl Into<String>, arguments: Option<Value>) -> Self {
         self.settings.tool = Some(tool.into());
         self.settings.arguments = arguments;
+        self
+    }
+
+    /// Names a tool that writes and one that shows what was written, where they are not found by
+    /// themselves.
+    #[must_use]
+    pub fn pair(mut self, writer: impl Into<String>, reader: impl Into<String>) -> Self {
+        self.settings.pair = Some((writer.into(), reader.into()));
         self
     }
 

@@ -16,6 +16,8 @@
 mod guard;
 mod routes;
 
+pub(crate) use routes::problem;
+
 use std::{io, net::SocketAddr, sync::Arc};
 
 use mcp_loadtest_core::config::TransportName;
@@ -49,13 +51,24 @@ pub struct BoundAdmin {
     router: axum::Router,
 }
 
-impl Controlled {
+/// What an admin interface offers.
+#[derive(Debug)]
+pub struct Routes(pub(crate) axum::Router);
+
+impl From<Controlled> for Routes {
+    fn from(controlled: Controlled) -> Self {
+        Self(routes::router(controlled))
+    }
+}
+
+impl Routes {
     /// Listens. Other addresses than loopback need leave and a token.
     pub async fn bind(self, address: SocketAddr, access: Access) -> io::Result<BoundAdmin> {
         guard::check_address(address, &access)?;
         let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
-        Ok(BoundAdmin { listener, address, router: routes::router(self, access) })
+        let guard = axum::middleware::from_fn_with_state(access, guard::guard);
+        Ok(BoundAdmin { listener, address, router: self.0.layer(guard) })
     }
 }
 

@@ -4,10 +4,6 @@ use mcp_loadtest_core::llm::{
     Answer, Block, CallId, Fixture, Problem, Provider, Request, Response, StopReason, StreamFault,
     ToolFault,
 };
-use minijinja::{Environment, UndefinedBehavior, context};
-
-/// A template may not work for ever.
-const TEMPLATE_FUEL: u64 = 100_000;
 
 /// An answer, and how it is worded otherwise than its API would.
 #[derive(Debug)]
@@ -25,7 +21,7 @@ pub(super) fn compose(
 ) -> Result<Composed, Problem> {
     if let Some(refusal) = &fixture.refusal {
         let blocks = vec![Block::Refusal(refusal.reason.clone())];
-        return Ok(plain(Answer::new(blocks, StopReason::Refusal, &request.body)));
+        return Ok(plain(Answer::new(blocks, StopReason::Refusal, request.length)));
     }
     let nothing = Response::default();
     let response = fixture.response.as_ref().unwrap_or(&nothing);
@@ -44,7 +40,7 @@ pub(super) fn compose(
         blocks.push(Block::Embedding(vector.clone()));
     }
     let stop = stop_reason(response);
-    let mut composed = plain(Answer::new(blocks, stop, &request.body));
+    let mut composed = plain(Answer::new(blocks, stop, request.length));
     for fault in faults.iter().filter_map(|fault| fault.tool_call) {
         break_call(&mut composed, fault, request.provider);
     }
@@ -59,18 +55,10 @@ fn plain(answer: Answer) -> Composed {
 }
 
 fn content(response: &Response, request: &Request) -> Result<Option<String>, Problem> {
-    let Some(template) = &response.content_template else { return Ok(response.content.clone()) };
-    let mut environment = Environment::new();
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    environment.set_fuel(Some(TEMPLATE_FUEL));
-    let known = context! {
-        user_message => request.user_message,
-        model => request.model,
-        provider => request.provider.name(),
-        request => request.body,
-    };
-    let filled = environment.render_str(template, known);
-    filled.map(Some).map_err(|error| Problem::new(500, format!("content_template: {error}")))
+    match &response.content_template {
+        None => Ok(response.content.clone()),
+        Some(template) => template.render(request).map(Some).map_err(|why| Problem::new(500, why)),
+    }
 }
 
 fn stop_reason(response: &Response) -> StopReason {

@@ -1,53 +1,102 @@
 //! What all connections share: the fixtures in force, the limits and the journal.
 
 use std::{
+    collections::VecDeque,
     sync::{
-        Arc, PoisonError, RwLock,
-        atomic::{AtomicU64, Ordering},
+        Arc, Mutex, PoisonError, RwLock,
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use mcp_loadtest_core::{
-    llm::{Book, Chaos, Limits},
+    llm::{Book, Chaos, FixtureFile, Limits, secret},
     seed::Seed,
 };
+use tokio::{sync::Notify, time::Instant};
 
-use super::{journal::Journal, limits::Buckets};
+use super::{journal::Journal, limits::Buckets, serve::Recorder};
 
 /// What all connections share.
 #[derive(Debug)]
 pub struct Desk {
-    book: RwLock<Arc<Book>>,
-    pub(super) buckets: Buckets,
+    set: RwLock<Arc<Set>>,
     journal: Journal,
     seed: Seed,
+    replay_speed: f64,
+    recorder: Option<Recorder>,
     requests: AtomicU64,
     chaotic: AtomicU64,
     started: Instant,
+    warned: AtomicBool,
+    notices: Mutex<VecDeque<String>>,
+    noticed: Notify,
+}
+
+/// What is in force, all of it or none.
+#[derive(Debug)]
+pub(super) struct Set {
+    pub(super) book: Book,
+    pub(super) buckets: Buckets,
+}
+
+/// What a desk is made from.
+#[derive(Debug)]
+pub(super) struct DeskSettings {
+    pub(super) files: Vec<FixtureFile>,
+    pub(super) seed: Seed,
+    pub(super) replay_speed: f64,
+    pub(super) recorder: Option<Recorder>,
+}
+
+impl Set {
+    fn new(files: Vec<FixtureFile>, seed: Seed) -> Self {
+        let limits: Option<Limits> = files.iter().find_map(|file| file.limits.clone());
+        let buckets = Buckets::new(limits.unwrap_or_default());
+        Self { book: Book::new(files, seed), buckets }
+    }
 }
 
 impl Desk {
-    pub(super) fn new(book: Book, limits: Limits, seed: Seed) -> Self {
+    pub(super) fn new(settings: DeskSettings) -> Self {
+        let DeskSettings { files, seed, replay_speed, recorder } = settings;
         Self {
-            book: RwLock::new(Arc::new(book)),
-            buckets: Buckets::new(limits),
+            set: RwLock::new(Arc::new(Set::new(files, seed))),
             journal: Journal::default(),
             seed,
+            replay_speed,
+            recorder,
             requests: AtomicU64::new(0),
             chaotic: AtomicU64::new(0),
             started: Instant::now(),
+            warned: AtomicBool::new(false),
+            notices: Mutex::default(),
+            noticed: Notify::new(),
         }
     }
 
-    /// The fixtures in force. A request keeps those that it began with.
-    pub fn book(&self) -> Arc<Book> {
-        self.book.read().unwrap_or_else(PoisonError::into_inner).clone()
+    /// What is in force. A request keeps what it began with.
+    pub(super) fn set(&self) -> Arc<Set> {
+        self.set.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Puts other fixtures in force.
-    pub fn replace(&self, book: Book) {
-        *self.book.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(book);
+    /// How many fixtures and recordings are in force.
+    pub fn fixtures(&self) -> usize {
+        let set = self.set();
+        set.book.len() + set.book.recordings().len()
+    }
+
+    /// Puts other fixtures in force, from the next request on.
+    pub fn replace(&self, files: Vec<FixtureFile>) {
+        let set = Arc::new(Set::new(files, self.seed));
+        *self.set.write().unwrap_or_else(PoisonError::into_inner) = set;
+    }
+
+    /// Begins anew: stories, counts of requests, and the journal. Buckets stay as they are.
+    pub fn reset(&self) {
+        self.set().book.reset();
+        self.journal.clear();
+        self.chaotic.store(0, Ordering::Relaxed);
     }
 
     /// What each client asked and got.
@@ -56,8 +105,17 @@ impl Desk {
     }
 
     /// The time since the start.
-    pub(super) fn elapsed(&self) -> Duration {
+    pub fn elapsed(&self) -> Duration {
         self.started.elapsed()
+    }
+
+    pub(super) fn recorder(&self) -> Option<&Recorder> {
+        self.recorder.as_ref()
+    }
+
+    /// How much faster recordings are told than they were; nothing: at once.
+    pub(super) fn replay_speed(&self) -> f64 {
+        self.replay_speed
     }
 
     /// The number of a new request.
@@ -70,5 +128,39 @@ impl Desk {
     pub(super) fn chaos(&self, is_chaotic: bool) -> Chaos {
         let counter = if is_chaotic { self.chaotic.fetch_add(1, Ordering::Relaxed) } else { 0 };
         Chaos { server: self.seed, counter }
+    }
+
+    /// Warns once if somebody uses a key that a provider has handed out.
+    pub(super) fn look_at_key(&self, key: &str) {
+        if !self.warned.load(Ordering::Relaxed) && secret::looks_real(key) {
+            self.warned.store(true, Ordering::Relaxed);
+            self.notice(
+                "a client sent what looks like a real API key; it is masked everywhere and goes \
+                 nowhere, but a test needs none: use any word"
+                    .into(),
+            );
+        }
+    }
+
+    /// Says something to whoever runs this.
+    pub fn notice(&self, words: String) {
+        self.notices.lock().unwrap_or_else(PoisonError::into_inner).push_back(words);
+        self.noticed.notify_one();
+    }
+
+    /// What has not been told yet.
+    pub fn notices(&self) -> Vec<String> {
+        self.notices.lock().unwrap_or_else(PoisonError::into_inner).drain(..).collect()
+    }
+
+    /// The next thing that whoever runs this should know.
+    pub async fn next_notice(&self) -> String {
+        loop {
+            let next = self.notices.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+            match next {
+                Some(words) => return words,
+                None => self.noticed.notified().await,
+            }
+        }
     }
 }

@@ -2,83 +2,91 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Mutex, PoisonError},
+    fs::File,
+    io::{self, Write as _},
+    path::Path,
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use mcp_loadtest_core::llm::Entry;
 
-use mcp_loadtest_core::llm::Provider;
-
-/// The journal keeps this many and forgets the oldest.
-const MOST_ENTRIES: usize = 100_000;
-
-/// One request and what became of it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Entry {
-    /// Requests are counted from 1, in the order in which they came.
-    pub number: u64,
-    /// When it came, in milliseconds since the start.
-    pub at_ms: f64,
-    /// How long it took until the last byte was sent, or the connection was gone.
-    pub took_ms: f64,
-    /// The path.
-    pub path: String,
-    /// Whose API it was.
-    pub provider: Provider,
-    /// The model that was asked for.
-    pub model: String,
-    /// Whether the answer came piece by piece.
-    pub stream: bool,
-    /// The headers; keys are masked.
-    pub headers: Vec<(String, String)>,
-    /// What the body comes to: equal bodies have equal hashes.
-    pub body_hash: String,
-    /// Who asked: what their API key comes to.
-    pub client: String,
-    /// The fixture that answered, by its name or its number from 0.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fixture: Option<String>,
-    /// The status.
-    pub status: u16,
-    /// How long the client was told to wait.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub retry_after_ms: Option<u64>,
-    /// What went wrong on purpose.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub faults: Vec<String>,
-    /// What chances came from.
-    pub seed: u64,
-    /// Bytes of the body that were sent.
-    pub bytes_sent: u64,
-    /// Whether the client got all that it should have got.
-    pub complete: bool,
-    /// Whether the client hung up before.
-    pub aborted_by_client: bool,
-}
+/// The journal remembers this many, in so many bytes, and forgets the oldest; a file has them all.
+const MOST_ENTRIES: usize = 10_000;
+const MOST_BYTES: usize = 64 << 20;
 
 /// What each client asked and got.
 #[derive(Debug, Default)]
 pub struct Journal {
-    entries: Mutex<VecDeque<Entry>>,
+    kept: Mutex<Kept>,
+}
+
+/// Entries are kept as lines of JSON: one piece of memory each, where thirty small ones would scatter it.
+#[derive(Debug, Default)]
+struct Kept {
+    lines: VecDeque<Box<[u8]>>,
+    bytes: usize,
+    /// Room for the line that is being written.
+    line: Vec<u8>,
+    /// All that ever came, those that are forgotten included.
+    count: u64,
+    file: Option<File>,
+    /// Why the file could not be written.
+    failed: Option<io::Error>,
 }
 
 impl Journal {
-    pub(super) fn add(&self, entry: Entry) {
-        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        if entries.len() == MOST_ENTRIES {
-            entries.pop_front();
-        }
-        entries.push_back(entry);
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All of them.
+    pub(super) fn add(&self, entry: &Entry) {
+        let kept = &mut *self.kept();
+        kept.count += 1;
+        kept.line.clear();
+        // Writing to memory cannot fail.
+        let _ = serde_json::to_writer(&mut kept.line, entry);
+        kept.line.push(b'\n');
+        if let Some(Err(error)) = kept.file.as_mut().map(|file| file.write_all(&kept.line)) {
+            kept.failed.get_or_insert(error);
+        }
+        kept.bytes += kept.line.len();
+        kept.lines.push_back(kept.line.as_slice().into());
+        while kept.lines.len() > MOST_ENTRIES || kept.bytes > MOST_BYTES {
+            let Some(oldest) = kept.lines.pop_front() else { break };
+            kept.bytes -= oldest.len();
+        }
+    }
+
+    /// Writes all that comes from now on to a file, too, a line each.
+    pub fn write_to(&self, path: &Path) -> io::Result<()> {
+        self.kept().file = Some(File::create(path)?);
+        Ok(())
+    }
+
+    /// The requests that it remembers.
     pub fn entries(&self) -> Vec<Entry> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+        self.kept().lines.iter().filter_map(|line| serde_json::from_slice(line).ok()).collect()
+    }
+
+    /// The same as they are written down: a line of JSON each.
+    pub fn lines(&self) -> Vec<u8> {
+        self.kept().lines.iter().flat_map(|line| line.iter().copied()).collect()
+    }
+
+    /// How many requests there were.
+    pub fn count(&self) -> u64 {
+        self.kept().count
     }
 
     /// Forgets them.
     pub fn clear(&self) {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        let mut kept = self.kept();
+        kept.lines.clear();
+        kept.bytes = 0;
+    }
+
+    /// Whether every line of the file could be written.
+    pub fn finish(&self) -> io::Result<()> {
+        self.kept().failed.take().map_or(Ok(()), Err)
     }
 }

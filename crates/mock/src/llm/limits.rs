@@ -9,6 +9,8 @@ use std::{
 
 use mcp_loadtest_core::llm::{Limits, Provider};
 
+use crate::audit::Timestamp;
+
 /// Keys beyond this share one bucket: a client could invent them for ever.
 const MOST_KEYS: usize = 10_000;
 
@@ -54,6 +56,9 @@ impl Buckets {
         tokens: u64,
         now: Duration,
     ) -> Result<Left, (Duration, Left)> {
+        if self.limits == Limits::default() {
+            return Ok(Left { requests: None, tokens: None });
+        }
         let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
         let key = if keys.len() >= MOST_KEYS && !keys.contains_key(&key) { 0 } else { key };
         let full = Pair {
@@ -101,6 +106,12 @@ fn missing(wanted: f64, there: f64, a_minute: f64) -> Option<Duration> {
         .then(|| Duration::from_secs_f64((wanted - there) * 60.0 / a_minute))
 }
 
+/// The moment of the wall clock that is so far away, as Anthropic writes it.
+pub(super) fn moment_in(wait: Duration) -> String {
+    let micros = i64::try_from(wait.as_micros()).unwrap_or_default();
+    Timestamp(Timestamp::now().0.saturating_add(micros)).to_string()
+}
+
 impl Left {
     /// The headers in which a provider tells it.
     pub(super) fn headers(&self, provider: Provider, out: &mut Vec<(String, String)>) {
@@ -112,7 +123,10 @@ impl Left {
         };
         for (what, level) in [("requests", self.requests), ("tokens", self.tokens)] {
             let Some(Level { limit, left, full_in }) = level else { continue };
-            let reset = format!("{}ms", full_in.as_millis());
+            let reset = match provider {
+                Provider::Anthropic => moment_in(full_in),
+                _ => format!("{}ms", full_in.as_millis()),
+            };
             let values =
                 [("limit", limit.to_string()), ("remaining", left.to_string()), ("reset", reset)];
             for (word, value) in values {

@@ -22,7 +22,9 @@
 //! | `limits`  | buckets of requests and tokens                                        |
 //! | `journal` | what each client asked and got                                        |
 //! | `serve`   | sockets                                                               |
+//! | `admin`   | control while it runs                                                 |
 
+mod admin;
 mod compose;
 mod desk;
 mod dialect;
@@ -32,26 +34,26 @@ mod limits;
 mod pieces;
 mod serve;
 
-use std::{io, net::SocketAddr};
+use std::{io, net::SocketAddr, path::PathBuf};
 
-use mcp_loadtest_core::{
-    config::ConfigError,
-    llm::{Book, FixtureFile},
-    seed::Seed,
-};
+use mcp_loadtest_core::{config::ConfigError, hint::Hint, llm::FixtureFile, seed::Seed};
+use mcp_loadtest_wire::session::OpenError;
 use thiserror::Error;
 
+use self::desk::DeskSettings;
 pub use self::{
     desk::Desk,
-    journal::{Entry, Journal},
+    journal::Journal,
     serve::{BoundLlm, RunningLlm},
 };
 
 /// A mock of the APIs of models that is not listening yet.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct MockLlm {
     files: Vec<FixtureFile>,
     seed: Seed,
+    replay_speed: f64,
+    record: Option<(String, PathBuf)>,
 }
 
 /// Why a mock did not start.
@@ -63,6 +65,41 @@ pub enum LlmError {
     /// It cannot listen.
     #[error("cannot listen: {0}")]
     Listen(#[from] io::Error),
+    /// Whoever reaches the mock may use what is behind it.
+    #[error("the mock listens on loopback addresses only, not on {0}")]
+    NotLoopback(SocketAddr),
+    /// What is recorded is the mock itself.
+    #[error("the server at {0} is the mock itself")]
+    Loop(SocketAddr),
+    /// The server that is to be recorded cannot be found.
+    #[error(transparent)]
+    Upstream(#[from] OpenError),
+    /// The file for recordings cannot be made.
+    #[error("cannot write {path}: {source}")]
+    Recording {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+impl Hint for LlmError {
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Fixtures(error) => error.hint(),
+            Self::NotLoopback(_) => Some("listen on `127.0.0.1:0`".into()),
+            Self::Loop(_) => Some("listen on another port than the server".into()),
+            Self::Upstream(error) => error.hint(),
+            Self::Listen(_) | Self::Recording { .. } => None,
+        }
+    }
+}
+
+impl Default for MockLlm {
+    fn default() -> Self {
+        Self { files: Vec::new(), seed: Seed::default(), replay_speed: 1.0, record: None }
+    }
 }
 
 impl MockLlm {
@@ -90,18 +127,40 @@ impl MockLlm {
         self
     }
 
+    /// Sets how much faster recordings are told than they were; 0: at once.
+    #[must_use]
+    pub fn replay_speed(mut self, speed: f64) -> Self {
+        self.replay_speed = speed;
+        self
+    }
+
+    /// Stands in front of a real server in place of answering, and writes all down to a file.
+    #[must_use]
+    pub fn record(mut self, url: impl Into<String>, to: impl Into<PathBuf>) -> Self {
+        self.record = Some((url.into(), to.into()));
+        self
+    }
+
     /// Takes an address; connections wait until it serves.
-    pub async fn bind(self, address: SocketAddr) -> io::Result<BoundLlm> {
-        let limits = self.files.iter().find_map(|file| file.limits.clone());
-        let book = Book::new(self.files, self.seed);
-        BoundLlm::new(Desk::new(book, limits.unwrap_or_default(), self.seed), address).await
+    pub async fn bind(self, address: SocketAddr) -> Result<BoundLlm, LlmError> {
+        let recorder = match self.record {
+            Some((url, path)) => Some(serve::Recorder::new(&url, path).await?),
+            None => None,
+        };
+        let Self { files, seed, replay_speed, .. } = self;
+        let desk = Desk::new(DeskSettings { files, seed, replay_speed, recorder });
+        BoundLlm::new(desk, address).await
     }
 
     /// Starts a mock with these fixtures on a port that the system chooses. It stops when it is
     /// dropped.
     pub async fn start(fixtures: &str) -> Result<RunningLlm, LlmError> {
-        let mock = Self::new().fixtures(fixtures)?;
-        Ok(mock.bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?.spawn())
+        Self::new().fixtures(fixtures)?.spawn().await
+    }
+
+    /// Starts it on a port that the system chooses. It stops when it is dropped.
+    pub async fn spawn(self) -> Result<RunningLlm, LlmError> {
+        Ok(self.bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?.spawn())
     }
 }
 

@@ -38,8 +38,7 @@ pub(crate) struct Pieces {
     block: usize,
     call: usize,
     step: Step,
-    /// Characters and bytes of the answer so far.
-    chars: usize,
+    /// Bytes of the answer so far.
     bytes: usize,
     /// Bytes after which a piece must end, in order.
     breaks: Vec<usize>,
@@ -64,7 +63,6 @@ impl Pieces {
             block: 0,
             call: 0,
             step: Step::Begin,
-            chars: 0,
             bytes: 0,
             breaks,
         }
@@ -83,9 +81,9 @@ impl Pieces {
         }
     }
 
-    /// How many characters have been said.
-    pub(crate) fn chars(&self) -> usize {
-        self.chars
+    /// How much has been said, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// Hands the next piece to somebody. `false`: there is none.
@@ -101,7 +99,6 @@ impl Pieces {
             (Step::Inside { from }, text) => {
                 let part = self.cut(&text[from..]);
                 hear(&inside(block, at, self.call, part));
-                self.chars += part.chars().count();
                 self.bytes += part.len();
                 let from = from + part.len();
                 self.step = if from == text.len() { Step::End } else { Step::Inside { from } };
@@ -125,6 +122,14 @@ impl Pieces {
         let end = (room..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
         &text[..end]
     }
+}
+
+/// What an answer says in its first so many bytes.
+pub(crate) fn beginning(answer: &Answer, bytes: usize) -> String {
+    let mut said: String = answer.blocks.iter().map(whole).collect();
+    let end = (0..=bytes.min(said.len())).rev().find(|at| said.is_char_boundary(*at));
+    said.truncate(end.unwrap_or_default());
+    said
 }
 
 /// How many bytes of the answer lie before a place; nothing where it has no such place.

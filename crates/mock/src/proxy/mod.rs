@@ -20,6 +20,7 @@ mod record;
 mod stdio;
 
 pub use http::BoundProxy;
+pub(crate) use http::upstream;
 pub use stdio::ProxyEnd;
 
 use std::{

@@ -2,7 +2,7 @@
 
 use mcp_loadtest_mock::{
     Mock,
-    admin::Access,
+    admin::{Access, Routes},
     audit::{Audit, Redaction},
 };
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ async fn start(access: Access) -> (String, String) {
     let audit = Audit::open(&"memory".parse().unwrap(), Redaction::default()).unwrap();
     let any = "127.0.0.1:0".parse().unwrap();
     let bound = Mock::new().audit(audit).bind(any).await.unwrap();
-    let admin = bound.controlled().bind(any, access).await.unwrap();
+    let admin = Routes::from(bound.controlled()).bind(any, access).await.unwrap();
     let authority = |url: String| url.split('/').nth(2).unwrap().to_owned();
     let addresses = (authority(bound.url()), authority(admin.url()));
     tokio::spawn(bound.serve());

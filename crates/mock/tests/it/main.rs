@@ -10,6 +10,7 @@ mod conformance;
 mod faults;
 mod full_speed;
 mod limits;
+mod llm;
 mod peer;
 mod pipes;
 mod refusals;

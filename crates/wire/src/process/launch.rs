@@ -42,6 +42,8 @@ pub enum TeeStderr {
     Off,
     /// Each line is shown, made safe and marked as the server's.
     On,
+    /// The same, for a program that is called otherwise.
+    As(&'static str),
 }
 
 impl Launch {

@@ -97,7 +97,8 @@ impl ServerProcess {
 /// Without a thread to spare, the server's words are not shown; they are kept all the same.
 fn tee(launch: &Launch) -> Option<Tee> {
     match launch.tee_stderr {
-        TeeStderr::On => Tee::start(io::stderr()).ok(),
+        TeeStderr::On => Tee::start(io::stderr(), "server").ok(),
+        TeeStderr::As(speaker) => Tee::start(io::stderr(), speaker).ok(),
         TeeStderr::Off => None,
     }
 }

@@ -10,9 +10,6 @@ use mcp_loadtest_core::display::visible_bytes;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::sync::oneshot;
 
-/// What every line begins with: no server's line can pass for ours, nor start with the `::` or
-/// `##` that makes a CI system take it for a command.
-const PREFIX: &str = "server: ";
 /// How many characters of a line are shown.
 const LINE_LIMIT: usize = 8 * 1024;
 /// How many lines may wait for our stderr.
@@ -20,6 +17,9 @@ const QUEUE_LIMIT: usize = 256;
 
 /// Cuts a stream of bytes into lines and passes them on.
 pub(super) struct Tee {
+    /// What every line begins with: no server's line can pass for ours, nor start with the `::` or
+    /// `##` that makes a CI system take it for a command.
+    speaker: &'static str,
     line: Vec<u8>,
     left_out: u64,
     queue: Sender<String>,
@@ -28,7 +28,10 @@ pub(super) struct Tee {
 
 impl Tee {
     /// Starts the thread that writes the lines to `screen`.
-    pub(super) fn start(screen: impl Write + Send + 'static) -> std::io::Result<Self> {
+    pub(super) fn start(
+        screen: impl Write + Send + 'static,
+        speaker: &'static str,
+    ) -> std::io::Result<Self> {
         let (queue, lines) = mpsc::channel(QUEUE_LIMIT);
         let (done, written) = oneshot::channel();
         let thread = std::thread::Builder::new().name("server-stderr".into());
@@ -36,7 +39,7 @@ impl Tee {
             write(lines, screen);
             let _ = done.send(());
         })?;
-        Ok(Tee { line: Vec::new(), left_out: 0, queue, written })
+        Ok(Tee { speaker, line: Vec::new(), left_out: 0, queue, written })
     }
 
     pub(super) fn feed(&mut self, chunk: &[u8]) {
@@ -60,7 +63,7 @@ impl Tee {
             self.pass_on();
         }
         if self.left_out > 0 {
-            let note = left_out_note(self.left_out);
+            let note = self.left_out_note(self.left_out);
             let _ = self.queue.send(note).await;
         }
         drop(self.queue);
@@ -73,19 +76,20 @@ impl Tee {
             self.left_out += 1;
         } else {
             if self.left_out > 0 {
-                let note = left_out_note(std::mem::take(&mut self.left_out));
+                let lines = std::mem::take(&mut self.left_out);
+                let note = self.left_out_note(lines);
                 let _ = self.queue.try_send(note);
             }
             let text = self.line.strip_suffix(b"\r").unwrap_or(&self.line);
-            let line = format!("{PREFIX}{}\n", visible_bytes(text, LINE_LIMIT));
+            let line = format!("{}: {}\n", self.speaker, visible_bytes(text, LINE_LIMIT));
             let _ = self.queue.try_send(line);
         }
         self.line.clear();
     }
-}
 
-fn left_out_note(lines: u64) -> String {
-    format!("{PREFIX}(too fast to show: {lines} lines left out)\n")
+    fn left_out_note(&self, lines: u64) -> String {
+        format!("{}: (too fast to show: {lines} lines left out)\n", self.speaker)
+    }
 }
 
 fn write(mut lines: Receiver<String>, mut screen: impl Write) {
@@ -124,7 +128,7 @@ mod tests {
 
     async fn shown(chunks: &[&[u8]]) -> String {
         let screen = Screen::default();
-        let mut tee = Tee::start(screen.clone()).unwrap();
+        let mut tee = Tee::start(screen.clone(), "server").unwrap();
         for chunk in chunks {
             tee.feed(chunk);
         }
@@ -153,7 +157,7 @@ mod tests {
         let screen = Screen::default();
         // Nobody can write while the screen is held: all lines but the first ones find no room.
         let held = screen.0.lock().unwrap();
-        let mut tee = Tee::start(screen.clone()).unwrap();
+        let mut tee = Tee::start(screen.clone(), "server").unwrap();
         tee.feed(&b"x\n".repeat(1000));
         drop(held);
         tee.finish().await;

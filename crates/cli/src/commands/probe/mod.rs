@@ -43,6 +43,10 @@ pub(crate) struct ProbeArgs {
     /// Also call tools that may change or run something, with made-up arguments.
     #[arg(long)]
     allow_destructive: bool,
+    /// A tool that writes and one that shows what was written, for write_read_back; needs
+    /// --allow-destructive.
+    #[arg(long, value_name = "WRITER=READER", requires = "allow_destructive", value_parser = parse_pair)]
+    pair: Option<(String, String)>,
     /// Only the checks that take a few seconds.
     #[arg(long, conflicts_with = "deep")]
     quick: bool,
@@ -89,6 +93,16 @@ pub(crate) struct ProbeArgs {
     explain: bool,
 }
 
+/// Reads a pair of tools.
+fn parse_pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((writer, reader)) if !writer.is_empty() && !reader.is_empty() => {
+            Ok((writer.to_owned(), reader.to_owned()))
+        }
+        _ => Err("two names of tools are meant, such as `add_note=list_notes`".into()),
+    }
+}
+
 /// Reads the id of a check.
 fn parse_check(text: &str) -> Result<String, String> {
     let ids = || PROBES.iter().map(|check| check.id);
@@ -117,7 +131,7 @@ A tool that answers with isError or a JSON-RPC error did answer: with made-up ar
 fault. Tools whose call was refused are not tried with bad arguments: it would prove nothing.
 A bug fails the probe (exit 1); a warning does not.
 
-Tunable knobs: --quick, --deep, --only, --tool, --args, --strict, --oversized, --cases,
+Tunable knobs: --quick, --deep, --only, --tool, --args, --pair, --strict, --oversized, --cases,
   --time-limit, --allow-destructive, --hang-threshold, --grace-period, --protocol, --seed.
 ";
 
@@ -150,7 +164,8 @@ pub(crate) fn run(args: &ProbeArgs, env: &mut Env) -> Result<Exit, CliError> {
     let probe = probe(args, server.clone()).with_stop(stop.clone());
     let is_watched = env.has_audience() && !args.server.tee_stderr;
     let report = carry_out(probe, &stop, is_watched)?;
-    if let Some(tool) = &args.tool {
+    let pair = args.pair.iter().flat_map(|(writer, reader)| [writer, reader]);
+    for tool in args.tool.iter().chain(pair) {
         is_listed(tool, &report)?;
     }
     args.outputs.tell(&report, &server, || text::render(&report, args.verbose), env)?;
@@ -177,6 +192,9 @@ fn probe(args: &ProbeArgs, server: Server) -> Probe {
         .tee_stderr(args.server.tee_stderr)
         .patience(args.hang_threshold, args.grace_period)
         .seed(args.seed.map(Seed).unwrap_or_default());
+    if let Some((writer, reader)) = &args.pair {
+        probe = probe.pair(writer, reader);
+    }
     if let Some(limit) = args.time_limit {
         probe = probe.time_limit(limit);
     }

@@ -6,7 +6,7 @@ use mcp_loadtest::{Speaker, Stand, StartedLlm, StartedMock, Starting, Watched};
 use mcp_loadtest_core::{
     agent::Turn,
     fault::Fault,
-    llm::{Book, Fixture, FixtureFile, Response, ToolCall},
+    llm::{Fixture, FixtureFile, Response, ToolCall},
     seed::Seed,
     suite::{MockEntry, Provider, recovery::canned_text},
     tools_file::ToolsFile,
@@ -91,8 +91,8 @@ impl Speaker for Mouth {
             ..Response::default()
         };
         let fixture = Fixture { response: Some(response), ..Fixture::default() };
-        let file = FixtureFile { fixtures: vec![fixture], limits: None };
-        self.0.replace(Book::new(vec![file], Seed::default()));
+        let file = FixtureFile { fixtures: vec![fixture], ..FixtureFile::default() };
+        self.0.replace(vec![file]);
         Ok(())
     }
 }

@@ -99,6 +99,24 @@ fn a_write_is_kept_only_where_writing_is_allowed() {
 }
 
 #[test]
+fn a_store_that_nobody_would_recognise_can_be_named() {
+    let command = mock("bad-write-read-back.py");
+    let odd = ["-s", &command, "--allow-destructive", "--env", "MOCK_PUT=frobnicate"];
+    let unnamed = results("write_read_back", &odd);
+    assert_eq!(unnamed[0]["verdict"], "skipped", "{unnamed:?}");
+    let pair = |pair: &str, healthy: &str| {
+        let healthy = format!("MOCK_HEALTHY={healthy}");
+        results("write_read_back", &[&odd[..], &["--env", &healthy, "--pair", pair]].concat())
+    };
+    assert_eq!(pair("frobnicate=list_notes", "0")[0]["severity"], "critical");
+    assert_eq!(pair("frobnicate=list_notes", "1")[0]["verdict"], "held");
+    assert_eq!(pair("list_notes=frobnicate", "1")[0]["verdict"], "could_not_tell");
+    let args = ["probe", "-s", &command, "--allow-destructive", "--only", "write_read_back"];
+    let gone = run(&[&args[..], &["--pair", "nothing=list_notes"]].concat());
+    assert_eq!(gone.code, 2, "{}{}", gone.out, gone.err);
+}
+
+#[test]
 fn streams_that_use_up_the_workers_are_noticed() {
     let few = listening_mock("bad-stream-head-of-line.py", &[]);
     let caught = results("stream_head_of_line", &["--url", &few.url]);

@@ -53,7 +53,16 @@ fn run(bench: &Bench) -> Running<'_> {
         };
         let run = bench.settings.seed.dice(STREAM).below(1 << 32);
         let Some(store) = find(bench, &session, run).await else {
-            return bench.skip(&CHECK, "no tool shows what another one wrote");
+            return match &bench.settings.pair {
+                Some((writer, reader)) => {
+                    let why =
+                        format!("`{reader}` does not show what `{writer}` wrote, or is not there");
+                    bench.tell(CHECK.case("the named pair", CaseVerdict::CouldNotTell).detail(why));
+                }
+                None => {
+                    bench.skip(&CHECK, "no tool shows what another one wrote; --pair names two")
+                }
+            };
         };
         look(bench, &session, &store, run).await;
     })
@@ -74,7 +83,12 @@ fn mark(run: u64, row: &str, number: usize) -> String {
 }
 
 async fn find(bench: &Bench, session: &Session, run: u64) -> Option<Store> {
-    let writers = bench.subjects().filter(|(tool, _)| is_writer(tool)).take(MOST_WRITERS);
+    let pair = bench.settings.pair.as_ref();
+    let is_meant = |tool: &Tool| match pair {
+        Some((writer, _)) => tool.name == *writer,
+        None => is_writer(tool),
+    };
+    let writers = bench.subjects().filter(|(tool, _)| is_meant(tool)).take(MOST_WRITERS);
     for (number, (writer, good)) in writers.enumerate() {
         let text = mark(run, "try", number);
         let reply =
@@ -105,7 +119,10 @@ fn is_writer(tool: &Tool) -> bool {
 
 /// Tools that read, with everything or one thing.
 fn readers(bench: &Bench) -> impl Iterator<Item = (&Tool, Option<String>)> {
-    let reads = bench.tools.iter().filter(|known| danger_of(&known.tool).may_be_called_unasked());
+    let reads = bench.tools.iter().filter(|known| match &bench.settings.pair {
+        Some((_, reader)) => known.tool.name == *reader,
+        None => danger_of(&known.tool).may_be_called_unasked(),
+    });
     reads.filter_map(|known| {
         let schema = &known.tool.input_schema;
         let required = schema["required"].as_array().map(Vec::as_slice).unwrap_or_default();

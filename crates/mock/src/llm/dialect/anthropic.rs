@@ -1,36 +1,40 @@
 //! Anthropic: messages, and how many tokens one would cost.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use mcp_loadtest_core::llm::{
     Block, Problem, Provider, Request, StopReason, StreamError, estimated_tokens, wording,
 };
 use serde_json::{Value, json};
 
-use super::{Dialect, Kind, Reply, Route, Voice, bare, conversation, text, texts, truth};
-use crate::llm::{frame::Frame, pieces::Piece};
+use super::{
+    Dialect, Kind, Reply, Route, Voice, bare, conversation, is_empty_list, json_bytes, text, texts,
+    truth,
+};
+use crate::llm::{frame::Frame, limits::moment_in, pieces::Piece};
 
 pub(super) static DIALECT: Dialect = Dialect {
-    name: "messages",
     provider: Provider::Anthropic,
+    path: "/v1/messages",
     verb: "POST",
     route: |path, _| (path == "/v1/messages").then(Route::default),
     read,
-    kind: Kind::Model { whole, voice: |reply| Box::new(Messages { reply, open: None }) },
+    kind: Kind::Model {
+        whole: |reply| json_bytes(&whole(reply)),
+        voice: |reply| Box::new(Messages { reply, open: None }),
+    },
 };
 
 pub(super) static COUNT_TOKENS: Dialect = Dialect {
-    name: "count_tokens",
     provider: Provider::Anthropic,
+    path: "/v1/messages/count_tokens",
     verb: "POST",
     route: |path, _| (path == "/v1/messages/count_tokens").then(Route::default),
     read: |_, body| {
         let model = text(&body, "model")?.to_owned();
         Ok(bare(Provider::Anthropic, &model, body))
     },
-    kind: Kind::Plain(
-        |request, _| json!({ "input_tokens": estimated_tokens(request.body.to_string().len()) }),
-    ),
+    kind: Kind::Plain(|request, _| json!({ "input_tokens": estimated_tokens(request.length) })),
 };
 
 fn read(_: &Route, body: Value) -> Result<Request, Problem> {
@@ -39,8 +43,7 @@ fn read(_: &Route, body: Value) -> Result<Request, Problem> {
     if body.get("max_tokens").and_then(Value::as_u64).is_none_or(|most| most == 0) {
         return Err(Problem::new(400, "max_tokens: a positive number is required"));
     }
-    if !body.get("messages").is_some_and(|list| list.as_array().is_some_and(|all| !all.is_empty()))
-    {
+    if is_empty_list(&body, "messages") {
         return Err(Problem::new(400, "messages: at least one message is required"));
     }
     let mut request = bare(Provider::Anthropic, &model, Value::Null);
@@ -208,6 +211,8 @@ pub(super) fn problem(problem: &Problem, number: u64) -> (Vec<(String, String)>,
     if problem.status == 429 {
         headers.push(("anthropic-ratelimit-requests-limit".into(), "100".into()));
         headers.push(("anthropic-ratelimit-requests-remaining".into(), "0".into()));
+        let reset = Duration::from_millis(problem.retry_after_ms.unwrap_or_default());
+        headers.push(("anthropic-ratelimit-requests-reset".into(), moment_in(reset)));
     }
     let body = json!({
         "type": "error",

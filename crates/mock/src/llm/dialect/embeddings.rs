@@ -6,16 +6,16 @@ use mcp_loadtest_core::{
 };
 use serde_json::{Value, json};
 
-use super::{Dialect, Kind, Reply, Route, bare, text};
+use super::{Dialect, Kind, Reply, Route, bare, json_bytes, text};
 use crate::llm::hash;
 
 pub(super) static DIALECT: Dialect = Dialect {
-    name: "embeddings",
     provider: Provider::Openai,
+    path: "/v1/embeddings",
     verb: "POST",
     route: |path, _| (path == "/v1/embeddings").then(Route::default),
     read,
-    kind: Kind::Whole(whole),
+    kind: Kind::Whole(|reply| json_bytes(&whole(reply))),
 };
 
 /// The length of a vector, unless another one is asked for.

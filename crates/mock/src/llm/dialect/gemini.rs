@@ -7,12 +7,12 @@ use mcp_loadtest_core::llm::{
 };
 use serde_json::{Value, json};
 
-use super::{Dialect, Framing, Kind, Reply, Route, Voice, bare, texts};
+use super::{Dialect, Framing, Kind, Reply, Route, Voice, bare, json_bytes, texts};
 use crate::llm::{frame::Frame, pieces::Piece};
 
 pub(super) static DIALECT: Dialect = Dialect {
-    name: "generate_content",
     provider: Provider::Gemini,
+    path: "/v1beta/models/MODEL:generateContent and :streamGenerateContent, also under /v1",
     verb: "POST",
     route: |path, query| {
         let (model, action) = model_and_action(path)?;
@@ -26,12 +26,15 @@ pub(super) static DIALECT: Dialect = Dialect {
         }
     },
     read,
-    kind: Kind::Model { whole, voice: |reply| Box::new(Gemini { reply, pending: Vec::new() }) },
+    kind: Kind::Model {
+        whole: |reply| json_bytes(&whole(reply)),
+        voice: |reply| Box::new(Gemini { reply, pending: Vec::new(), begun: String::new() }),
+    },
 };
 
 pub(super) static COUNT_TOKENS: Dialect = Dialect {
-    name: "count_tokens",
     provider: Provider::Gemini,
+    path: "/v1beta/models/MODEL:countTokens, also under /v1",
     verb: "POST",
     route: |path, _| {
         let (model, action) = model_and_action(path)?;
@@ -39,9 +42,7 @@ pub(super) static COUNT_TOKENS: Dialect = Dialect {
         (action == "countTokens").then_some(Route { model, ..Route::default() })
     },
     read: |route, body| Ok(bare(Provider::Gemini, route.model.as_deref().unwrap_or(""), body)),
-    kind: Kind::Plain(
-        |request, _| json!({ "totalTokens": estimated_tokens(request.body.to_string().len()) }),
-    ),
+    kind: Kind::Plain(|request, _| json!({ "totalTokens": estimated_tokens(request.length) })),
 };
 
 fn model_and_action(path: &str) -> Option<(&str, &str)> {
@@ -89,7 +90,9 @@ fn whole(reply: &Reply) -> Value {
     if let [Block::Refusal(reason)] = reply.answer.blocks.as_slice() {
         return refused(reply, reason);
     }
-    let parts: Vec<_> = reply.answer.blocks.iter().filter_map(part).collect();
+    let is_said =
+        |block: &&Block| !(reply.malformed_call && matches!(block, Block::ToolCall { .. }));
+    let parts: Vec<_> = reply.answer.blocks.iter().filter(is_said).filter_map(part).collect();
     chunk(reply, parts, Some(finish_reason(reply)))
 }
 
@@ -157,6 +160,8 @@ struct Gemini {
     reply: Arc<Reply>,
     /// The parts of the last piece: only the very last one says why the answer ended.
     pending: Vec<Value>,
+    /// The arguments of a call so far: it is sent when it is whole.
+    begun: String,
 }
 
 impl Gemini {
@@ -173,6 +178,28 @@ impl Gemini {
     }
 }
 
+/// Stands where a call would, to find the place again.
+const HERE: &str = "the-call-goes-here";
+
+impl Gemini {
+    /// An event that breaks off in the arguments of a call: the provider writes a call in one event, so
+    /// there is no other way to be cut off inside.
+    fn half_call(&self) -> String {
+        let name = self.reply.answer.blocks.iter().find_map(|block| match block {
+            Block::ToolCall { name, arguments, .. } if arguments.starts_with(&self.begun) => {
+                Some(name)
+            }
+            _ => None,
+        });
+        let Some(name) = name else { return String::new() };
+        let part = json!({ "functionCall": HERE });
+        let whole = chunk(&self.reply, vec![part], None).to_string();
+        let before = whole.split(&format!("\"{HERE}\"")).next().unwrap_or_default();
+        let name = Value::from(name.as_str());
+        format!("{before}{{\"name\":{name},\"args\":{}", self.begun)
+    }
+}
+
 impl Voice for Gemini {
     fn open(&mut self, _: &mut Vec<Frame>) {}
 
@@ -180,7 +207,9 @@ impl Voice for Gemini {
         match *piece {
             Piece::Text { text, .. } => self.part(json!({ "text": text }), out),
             // A call comes whole, whatever its length: the provider does not cut it.
+            Piece::Arguments { text, .. } => self.begun.push_str(text),
             Piece::CallEnds { id, name, whole, .. } => {
+                self.begun.clear();
                 if !self.reply.malformed_call {
                     self.part(call(id, name, whole), out);
                 }
@@ -192,8 +221,14 @@ impl Voice for Gemini {
             | Piece::TextEnds { .. }
             | Piece::RefusalBegins { .. }
             | Piece::Refusal { .. }
-            | Piece::CallBegins { .. }
-            | Piece::Arguments { .. } => {}
+            | Piece::CallBegins { .. } => {}
+        }
+    }
+
+    fn settle(&mut self, is_cut: bool, out: &mut Vec<Frame>) {
+        self.flush(out);
+        if is_cut && !self.begun.is_empty() {
+            out.push(Frame::broken_off(self.half_call()));
         }
     }
 
@@ -220,25 +255,32 @@ pub(super) fn problem(problem: &Problem) -> (Vec<(String, String)>, Value) {
         "message": problem.message,
         "status": problem.kind.as_deref().unwrap_or(words.kind),
     });
-    if problem.status == 429 {
-        let wait = problem.retry_after_ms.unwrap_or_default();
-        error["details"] = json!([
-            {
-                "@type": "type.googleapis.com/google.rpc.QuotaFailure",
-                "violations": [{
-                    "quotaMetric": "generativelanguage.googleapis.com/generate_requests",
-                    "quotaId": "GenerateRequestsPerMinutePerProject",
-                }],
-            },
-            {
-                "@type": "type.googleapis.com/google.rpc.RetryInfo",
-                "retryDelay": format!("{}s", wait as f64 / 1e3),
-            },
-        ]);
-    } else if let Some(code) = &problem.code {
-        error["details"] = json!([{
-            "@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": code,
-        }]);
+    let details = details(problem);
+    if !details.is_empty() {
+        error["details"] = details.into();
     }
     (Vec::new(), json!({ "error": error }))
+}
+
+/// What Google adds to an error for programs: which limit it was, how long to wait, and why.
+fn details(problem: &Problem) -> Vec<Value> {
+    let mut details = Vec::new();
+    let mut add = |kind: &str, mut detail: Value| {
+        detail["@type"] = format!("type.googleapis.com/google.rpc.{kind}").into();
+        details.push(detail);
+    };
+    if problem.status == 429 {
+        let violation = json!({
+            "quotaMetric": "generativelanguage.googleapis.com/generate_requests",
+            "quotaId": "GenerateRequestsPerMinutePerProject",
+        });
+        add("QuotaFailure", json!({ "violations": [violation] }));
+    }
+    if let Some(wait) = problem.retry_after_ms {
+        add("RetryInfo", json!({ "retryDelay": format!("{}s", wait as f64 / 1e3) }));
+    }
+    if let Some(code) = &problem.code {
+        add("ErrorInfo", json!({ "reason": code }));
+    }
+    details
 }

@@ -5,15 +5,18 @@
 
 mod anthropic;
 mod chat;
+mod completions;
 mod embeddings;
 mod gemini;
 mod models;
+mod moderations;
 mod openai;
 mod responses;
 
 use std::sync::Arc;
 
 use mcp_loadtest_core::llm::{Answer, CallId, Problem, Provider, Request, StreamError};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::{frame::Frame, pieces::Piece};
@@ -28,13 +31,16 @@ pub(crate) static DIALECTS: &[&Dialect] = &[
     &gemini::COUNT_TOKENS,
     &embeddings::DIALECT,
     &models::DIALECT,
+    &models::ONE,
+    &completions::DIALECT,
+    &moderations::DIALECT,
 ];
 
 /// One API.
 pub(crate) struct Dialect {
-    /// Its name in the journal.
-    pub(crate) name: &'static str,
     pub(crate) provider: Provider,
+    /// Where it is, for people.
+    pub(crate) path: &'static str,
     /// The verb that it takes.
     pub(crate) verb: &'static str,
     /// Whether a path is its own, and what the path says.
@@ -48,16 +54,16 @@ pub(crate) struct Dialect {
 /// How an API is answered.
 pub(crate) enum Kind {
     /// By a fixture, whole or piece by piece.
-    Model { whole: fn(&Reply) -> Value, voice: fn(Arc<Reply>) -> Box<dyn Voice> },
+    Model { whole: fn(&Reply) -> Vec<u8>, voice: fn(Arc<Reply>) -> Box<dyn Voice> },
     /// By a fixture, always whole.
-    Whole(fn(&Reply) -> Value),
+    Whole(fn(&Reply) -> Vec<u8>),
     /// From what was asked alone; fixtures are not looked at, but for the models that they name.
     Plain(fn(&Request, models: &[String]) -> Value),
 }
 
 impl std::fmt::Debug for Dialect {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Dialect").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("Dialect").field("path", &self.path).finish_non_exhaustive()
     }
 }
 
@@ -105,6 +111,15 @@ impl Reply {
         format!("{prefix}{:016x}", self.number)
     }
 
+    /// The id of the `call`-th call of a tool, unless it must have none.
+    pub(crate) fn call_id(&self, id: &CallId, prefix: &str, call: usize) -> Option<String> {
+        match id {
+            CallId::MadeUp => Some(format!("{prefix}{:014x}{call:02x}", self.number >> 8)),
+            CallId::Given(id) => Some(id.clone()),
+            CallId::Missing => None,
+        }
+    }
+
     /// Puts the id of the `call`-th call of a tool under a key, unless it must have none.
     pub(crate) fn identify(
         &self,
@@ -114,11 +129,9 @@ impl Reply {
         prefix: &str,
         call: usize,
     ) {
-        object[key] = match id {
-            CallId::MadeUp => format!("{prefix}{:014x}{call:02x}", self.number >> 8).into(),
-            CallId::Given(id) => id.as_str().into(),
-            CallId::Missing => return,
-        };
+        if let Some(id) = self.call_id(id, prefix, call) {
+            object[key] = id.into();
+        }
     }
 }
 
@@ -128,6 +141,8 @@ pub(crate) trait Voice: Send {
     fn open(&mut self, out: &mut Vec<Frame>);
     /// The next piece.
     fn say(&mut self, piece: &Piece<'_>, out: &mut Vec<Frame>);
+    /// What is held back: the stream stops here, for a while or, with `is_cut`, for ever.
+    fn settle(&mut self, _is_cut: bool, _out: &mut Vec<Frame>) {}
     /// What says that it was everything.
     fn close(&mut self, out: &mut Vec<Frame>);
     /// An error in the middle.
@@ -160,12 +175,28 @@ pub(crate) fn likely_provider(path: &str) -> Provider {
     }
 }
 
+/// Most answers of tests fit into this.
+const USUAL_BODY: usize = 1 << 10;
+
+/// JSON as bytes.
+pub(super) fn json_bytes(value: &impl Serialize) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(USUAL_BODY);
+    // Writing to memory cannot fail.
+    let _ = serde_json::to_writer(&mut bytes, value);
+    bytes
+}
+
 /// A member that must be a text.
 pub(super) fn text<'v>(body: &'v Value, key: &str) -> Result<&'v str, Problem> {
     body.get(key)
         .and_then(Value::as_str)
         .filter(|text| !text.trim().is_empty())
         .ok_or_else(|| Problem::new(400, format!("`{key}` is missing or no text")))
+}
+
+/// Whether a member that must be a list has nothing in it.
+pub(super) fn is_empty_list(body: &Value, key: &str) -> bool {
+    body.get(key).and_then(Value::as_array).is_none_or(Vec::is_empty)
 }
 
 /// A member that must be a truth value, if it is there.
@@ -204,6 +235,8 @@ pub(super) fn bare(provider: Provider, model: &str, body: Value) -> Request {
         choices: 1,
         headers: Vec::new(),
         body,
+        length: 0,
+        hash: 0,
     }
 }
 

@@ -6,18 +6,21 @@ use mcp_loadtest_core::llm::{Block, Problem, Provider, Request, StopReason, Stre
 use serde_json::{Value, json};
 
 use super::{
-    CREATED, Dialect, Kind, Reply, Route, Voice, bare, conversation, openai::tool_names, text,
-    texts, truth,
+    CREATED, Dialect, Kind, Reply, Route, Voice, bare, conversation, json_bytes,
+    openai::tool_names, text, texts, truth,
 };
 use crate::llm::{frame::Frame, pieces::Piece};
 
 pub(super) static DIALECT: Dialect = Dialect {
-    name: "responses",
     provider: Provider::Responses,
+    path: "/v1/responses",
     verb: "POST",
     route: |path, _| (path == "/v1/responses").then(Route::default),
     read,
-    kind: Kind::Model { whole, voice: |reply| Box::new(Responses { reply, sequence: 0 }) },
+    kind: Kind::Model {
+        whole: |reply| json_bytes(&whole(reply)),
+        voice: |reply| Box::new(Responses { reply, sequence: 0, output: Vec::new(), said: None }),
+    },
 };
 
 fn read(_: &Route, body: Value) -> Result<Request, Problem> {
@@ -43,7 +46,7 @@ fn read(_: &Route, body: Value) -> Result<Request, Problem> {
 
 fn whole(reply: &Reply) -> Value {
     let output: Vec<_> =
-        (0..reply.answer.blocks.len()).map(|block| item(reply, block, true)).collect();
+        (0..reply.answer.blocks.len()).map(|block| item(reply, block, Item::Whole)).collect();
     let mut response = response(reply, final_status(reply));
     response["output"] = output.into();
     response
@@ -92,25 +95,51 @@ fn response(reply: &Reply, status: &str) -> Value {
     })
 }
 
-/// One item of the output, as it begins or as it is in the end.
-fn item(reply: &Reply, block: usize, done: bool) -> Value {
-    let status = if done { "completed" } else { "in_progress" };
+/// How much of an item there is.
+#[derive(Clone, Copy)]
+enum Item<'t> {
+    Begun,
+    /// Broken off after this.
+    Half(&'t str),
+    Whole,
+}
+
+/// One item of the output.
+fn item(reply: &Reply, block: usize, much: Item<'_>) -> Value {
+    let is_last = block + 1 == reply.answer.blocks.len();
+    let status = match much {
+        Item::Begun => "in_progress",
+        Item::Half(_) => "incomplete",
+        // The last item is what was cut off.
+        Item::Whole if is_last => final_status(reply),
+        Item::Whole => "completed",
+    };
     let calls_before = reply.answer.blocks[..block].iter();
     let call = calls_before.filter(|block| matches!(block, Block::ToolCall { .. })).count();
     match &reply.answer.blocks[block] {
         Block::ToolCall { id, name, arguments } => {
+            let arguments = match much {
+                Item::Begun => "",
+                Item::Half(said) => said,
+                Item::Whole => arguments,
+            };
             let mut item = json!({
                 "type": "function_call",
                 "id": format!("fc_{:014x}{block:02x}", reply.number >> 8),
                 "name": name,
-                "arguments": if done { arguments } else { "" },
+                "arguments": arguments,
                 "status": status,
             });
             reply.identify(&mut item, "call_id", id, "call_", call);
             item
         }
         other => {
-            let parts = if done { vec![part(other)] } else { Vec::new() };
+            let parts = match (much, other) {
+                (Item::Begun, _) => Vec::new(),
+                (Item::Half(said), Block::Refusal(_)) => vec![part(&Block::Refusal(said.into()))],
+                (Item::Half(said), _) => vec![part(&Block::Text(said.into()))],
+                (Item::Whole, _) => vec![part(other)],
+            };
             json!({
                 "type": "message", "id": message_id(reply, block), "status": status,
                 "role": "assistant", "content": parts,
@@ -136,6 +165,10 @@ fn part(block: &Block) -> Value {
 struct Responses {
     reply: Arc<Reply>,
     sequence: u64,
+    /// The items that are whole.
+    output: Vec<Value>,
+    /// The item that has begun, and what was said of it.
+    said: Option<(usize, String)>,
 }
 
 impl Responses {
@@ -146,9 +179,32 @@ impl Responses {
         out.push(Frame::named(name, data));
     }
 
-    fn item_event(&mut self, name: &'static str, block: usize, done: bool, out: &mut Vec<Frame>) {
-        let item = item(&self.reply, block, done);
-        self.event(name, json!({ "output_index": block, "item": item }), out);
+    fn begin_item(&mut self, block: usize, out: &mut Vec<Frame>) {
+        self.said = Some((block, String::new()));
+        let item = item(&self.reply, block, Item::Begun);
+        let data = json!({ "output_index": block, "item": item });
+        self.event("response.output_item.added", data, out);
+    }
+
+    fn end_item(&mut self, block: usize, out: &mut Vec<Frame>) {
+        self.said = None;
+        let item = item(&self.reply, block, Item::Whole);
+        self.output.push(item.clone());
+        let data = json!({ "output_index": block, "item": item });
+        self.event("response.output_item.done", data, out);
+    }
+
+    fn hear(&mut self, text: &str) {
+        if let Some((_, said)) = &mut self.said {
+            said.push_str(text);
+        }
+    }
+
+    /// All that there is, the item that was broken off included.
+    fn so_far(&self) -> Value {
+        let half =
+            self.said.iter().map(|(block, said)| item(&self.reply, *block, Item::Half(said)));
+        self.output.iter().cloned().chain(half).collect()
     }
 
     /// An event about the only part of a message.
@@ -174,14 +230,14 @@ impl Responses {
     }
 
     fn begin_message(&mut self, block: usize, empty: &Block, out: &mut Vec<Frame>) {
-        self.item_event("response.output_item.added", block, false, out);
+        self.begin_item(block, out);
         self.part_event("response.content_part.added", block, json!({ "part": part(empty) }), out);
     }
 
     fn end_message(&mut self, block: usize, out: &mut Vec<Frame>) {
         let whole = part(&self.reply.answer.blocks[block]);
         self.part_event("response.content_part.done", block, json!({ "part": whole }), out);
-        self.item_event("response.output_item.done", block, true, out);
+        self.end_item(block, out);
     }
 }
 
@@ -201,10 +257,12 @@ impl Voice for Responses {
                 self.begin_message(block, &Block::Refusal(String::new()), out);
             }
             Piece::Text { block, text } => {
+                self.hear(text);
                 let delta = json!({ "delta": text, "logprobs": [] });
                 self.part_event("response.output_text.delta", block, delta, out);
             }
             Piece::Refusal { block, text } => {
+                self.hear(text);
                 self.part_event("response.refusal.delta", block, json!({ "delta": text }), out);
             }
             Piece::TextEnds { block, whole } => {
@@ -217,16 +275,17 @@ impl Voice for Responses {
                 self.end_message(block, out);
             }
             Piece::CallBegins { block, .. } => {
-                self.item_event("response.output_item.added", block, false, out);
+                self.begin_item(block, out);
             }
             Piece::Arguments { block, text, .. } => {
+                self.hear(text);
                 let delta = json!({ "delta": text });
                 self.call_event("response.function_call_arguments.delta", block, delta, out);
             }
             Piece::CallEnds { block, whole, name, .. } => {
                 let done = json!({ "arguments": whole, "name": name });
                 self.call_event("response.function_call_arguments.done", block, done, out);
-                self.item_event("response.output_item.done", block, true, out);
+                self.end_item(block, out);
             }
         }
     }
@@ -245,11 +304,13 @@ impl Voice for Responses {
         match error.event.as_deref() {
             Some("response.failed") => {
                 let mut response = response(&self.reply, "failed");
+                response["output"] = self.so_far();
                 response["error"] = json!({ "code": words.code, "message": error.message });
                 self.event("response.failed", json!({ "response": response }), out);
             }
             Some("response.incomplete") => {
                 let mut response = response(&self.reply, "incomplete");
+                response["output"] = self.so_far();
                 response["incomplete_details"] = json!({ "reason": "max_output_tokens" });
                 self.event("response.incomplete", json!({ "response": response }), out);
             }

@@ -1,6 +1,6 @@
 //! Requests, read with limits on everything that a client decides.
 
-use std::{io, time::Duration};
+use std::{io, mem::MaybeUninit, time::Duration};
 
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -29,6 +29,28 @@ pub(super) struct Asked {
     pub(super) headers: Vec<(String, String)>,
     pub(super) body: Vec<u8>,
     pub(super) keep_alive: bool,
+}
+
+impl Asked {
+    /// What stands for a request that could not be read.
+    pub(super) fn unread(path: String) -> Self {
+        Self {
+            verb: String::new(),
+            path,
+            query: String::new(),
+            headers: Vec::new(),
+            body: Vec::new(),
+            keep_alive: false,
+        }
+    }
+
+    /// The path with its query.
+    pub(super) fn target(&self) -> String {
+        match self.query.as_str() {
+            "" => self.path.clone(),
+            query => format!("{}?{query}", self.path),
+        }
+    }
 }
 
 /// What came in place of a request.
@@ -111,13 +133,13 @@ impl Incoming {
 
     /// Reads the head, if it is all there.
     fn head(&self) -> Result<Option<(Asked, usize, Body)>, Nothing> {
-        let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
-        let mut request = httparse::Request::new(&mut headers);
-        let length = match request.parse(&self.bytes) {
+        let mut headers = [MaybeUninit::uninit(); MOST_HEADERS];
+        let mut request = httparse::Request::new(&mut []);
+        let length = match request.parse_with_uninit_headers(&self.bytes, &mut headers) {
             Ok(httparse::Status::Complete(length)) if length <= HEAD_LIMIT => length,
             Ok(httparse::Status::Partial) if self.bytes.len() <= HEAD_LIMIT => return Ok(None),
             Ok(_) | Err(httparse::Error::TooManyHeaders) => {
-                return Err(bad(431, "the head is too long"));
+                return Err(bad(431, "the head is too long").about(self.likely_path()));
             }
             Err(error) => return Err(bad(400, format!("not an HTTP request: {error}"))),
         };
@@ -146,6 +168,13 @@ impl Incoming {
             !header(&asked, "connection").is_some_and(|value| value.eq_ignore_ascii_case("close"));
         let body = body_of(&asked)?;
         Ok(Some((asked, length, body)))
+    }
+
+    /// The path in the first line of a head that cannot be read whole.
+    fn likely_path(&self) -> &str {
+        let line = self.bytes.split(|byte| *byte == b'\r').next().unwrap_or_default();
+        let line = std::str::from_utf8(line).unwrap_or_default();
+        line.split(' ').nth(1).unwrap_or_default()
     }
 
     async fn counted(&mut self, stream: &mut TcpStream, length: usize) -> Result<Vec<u8>, Nothing> {

@@ -4,18 +4,36 @@
 //! | file         | what it does                                              |
 //! |--------------|-----------------------------------------------------------|
 //! | `incoming`   | reads requests, with limits                               |
+//! | `asking`     | what is known of a request, for the journal               |
+//! | `route`      | which API a request is for                                |
 //! | `exchange`   | decides what a request gets                               |
+//! | `play`       | an answer as a fixture says                               |
+//! | `refusal`    | errors in each provider's form                            |
+//! | `breaks`     | where a body in one piece breaks                          |
 //! | `outgoing`   | sends an answer in one piece, and breaks it               |
 //! | `stream`     | sends an answer piece by piece, and breaks it             |
 //! | `sse`        | writes frames, in the usual form or an odd one            |
+//! | `recorder`   | stands in front of a real server and writes down          |
+//! | `replay`     | tells again what was recorded                             |
 
+mod asking;
+mod breaks;
 mod exchange;
 mod incoming;
 mod outgoing;
+mod play;
+mod recorder;
+mod refusal;
+mod replay;
+mod route;
 mod sse;
 mod stream;
 
-use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+pub(super) use recorder::Recorder;
+
+use std::{net::SocketAddr, pin::pin, sync::Arc, time::Duration};
+
+use mcp_loadtest_core::llm::Entry;
 
 use tokio::{
     net::{TcpListener, TcpStream},
@@ -24,13 +42,14 @@ use tokio::{
 };
 
 use self::incoming::Incoming;
-use super::{
-    desk::Desk,
-    journal::{Entry, Journal},
-};
+use super::{LlmError, admin, desk::Desk, journal::Journal};
+use crate::admin::Routes;
 
 /// How long to wait when the system has no more sockets to give.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// How long a client has to read what came before a reset.
+const BEFORE_RESET: Duration = Duration::from_millis(20);
 
 /// What becomes of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +60,8 @@ enum After {
     Closed,
     /// It is reset.
     Reset,
+    /// It stays open, and nothing comes any more.
+    Silent,
 }
 
 /// A mock that has its address. Connections wait until it serves.
@@ -52,15 +73,16 @@ pub struct BoundLlm {
 }
 
 impl BoundLlm {
-    pub(super) async fn new(desk: Desk, address: SocketAddr) -> io::Result<Self> {
+    pub(super) async fn new(desk: Desk, address: SocketAddr) -> Result<Self, LlmError> {
         if !address.ip().is_loopback() {
-            let why = format!(
-                "the mock listens on loopback addresses only, not on {address}; use `127.0.0.1:0`"
-            );
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+            return Err(LlmError::NotLoopback(address));
         }
         let listener = TcpListener::bind(address).await?;
-        Ok(Self { address: listener.local_addr()?, listener, desk: Arc::new(desk) })
+        let address = listener.local_addr()?;
+        if desk.recorder().is_some_and(|recorder| recorder.is_loop(address)) {
+            return Err(LlmError::Loop(address));
+        }
+        Ok(Self { address, listener, desk: Arc::new(desk) })
     }
 
     /// Where it is, without a path: what SDKs call a base URL, but for `/v1`.
@@ -73,11 +95,23 @@ impl BoundLlm {
         self.desk.clone()
     }
 
+    /// What an admin interface looks at and changes.
+    pub fn controlled(&self) -> Routes {
+        admin::routes(self.desk())
+    }
+
     /// Serves until the future is dropped, which also ends all connections.
     pub async fn serve(self) {
+        self.serve_until(std::future::pending()).await;
+    }
+
+    /// Serves until something happens. When this returns, every request is in the journal.
+    pub async fn serve_until(self, stop: impl Future<Output = ()>) {
         let mut connections = JoinSet::new();
+        let mut stop = pin!(stop);
         loop {
             tokio::select! {
+                () = &mut stop => return connections.shutdown().await,
                 accepted = self.listener.accept() => match accepted {
                     Ok((stream, _)) => {
                         connections.spawn(connect(stream, self.desk.clone()));
@@ -121,6 +155,11 @@ impl RunningLlm {
         self.desk.journal()
     }
 
+    /// What it answers with, and what it has seen.
+    pub fn desk(&self) -> &Arc<Desk> {
+        &self.desk
+    }
+
     /// Fails the test unless a fixture answered at least one request whose model or path holds this
     /// text.
     ///
@@ -148,12 +187,14 @@ async fn connect(stream: TcpStream, desk: Arc<Desk>) {
         match connection.turn().await {
             Ok(After::Open) => {}
             Ok(After::Reset) => {
+                // What was sent must arrive first: a reset throws away what waits to be read.
+                sleep(BEFORE_RESET).await;
                 // Without it the system would say goodbye in the usual way.
                 let _ = connection.stream.set_zero_linger();
                 return;
             }
             // Whatever went wrong with the socket, nobody is left to be told.
-            Ok(After::Closed) | Err(_) => return,
+            Ok(After::Closed | After::Silent) | Err(_) => return,
         }
     }
 }

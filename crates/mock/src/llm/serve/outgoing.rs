@@ -1,11 +1,15 @@
 //! Answers in one piece, and how they break.
 
-use std::{io, io::Write as _};
+use std::{io, io::Write as _, time::Duration};
 
-use mcp_loadtest_core::llm::Cut;
-use tokio::{io::AsyncWriteExt as _, net::TcpStream};
+use mcp_loadtest_core::llm::{Cut, Ending};
+use tokio::io::AsyncWriteExt as _;
 
-use super::After;
+use super::{
+    After, Connection,
+    asking::{Asking, Sent},
+    breaks::Breaks,
+};
 
 /// A reply in one piece.
 #[derive(Debug)]
@@ -14,16 +18,11 @@ pub(super) struct Whole {
     pub(super) content_type: &'static str,
     pub(super) headers: Vec<(String, String)>,
     pub(super) body: Vec<u8>,
+    /// How it ends if nothing breaks it.
+    pub(super) ending: Ending,
 }
 
-pub(super) const JSON: &str = "application/json";
-
-/// How a body in one piece breaks: after so many of its bytes.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Breaks {
-    pub(super) after: usize,
-    pub(super) cut: Cut,
-}
+const JSON: &str = "application/json";
 
 /// The head of a reply, up to the line that says how the body ends.
 pub(super) fn head(
@@ -32,45 +31,69 @@ pub(super) fn head(
     headers: &[(String, String)],
     keep_alive: bool,
 ) -> Vec<u8> {
-    let mut head = Vec::with_capacity(256);
+    let mut head = Vec::with_capacity(512);
     let reason = http::StatusCode::from_u16(status).ok();
     let reason = reason.and_then(|status| status.canonical_reason()).unwrap_or("Whatever");
     let connection = if keep_alive { "" } else { "connection: close\r\n" };
     let _ =
         write!(head, "HTTP/1.1 {status} {reason}\r\ncontent-type: {content_type}\r\n{connection}");
     for (name, value) in headers {
-        let _ = write!(head, "{name}: {value}\r\n");
+        for part in [name.as_str(), ": ", value.as_str(), "\r\n"] {
+            head.extend_from_slice(part.as_bytes());
+        }
     }
     head
 }
 
 impl Whole {
-    /// Sends it. Gives how many bytes of the body were sent, and what becomes of the connection.
-    pub(super) async fn send(
-        &self,
-        stream: &mut TcpStream,
-        keep_alive: bool,
-        breaks: Option<Breaks>,
-    ) -> io::Result<(usize, After)> {
-        let keep_alive = keep_alive && breaks.is_none();
-        let mut bytes = head(self.status, self.content_type, &self.headers, keep_alive);
-        let sent = breaks.map_or(self.body.len(), |breaks| breaks.after.min(self.body.len()));
-        match breaks.map(|breaks| breaks.cut) {
+    pub(super) fn json(status: u16, headers: Vec<(String, String)>, body: Vec<u8>) -> Self {
+        let ending = if status < 400 { Ending::Complete } else { Ending::Refused };
+        Self { status, content_type: JSON, headers, body, ending }
+    }
+
+    /// The head, and how much of the body comes with it.
+    fn beginning(&self, keep_alive: bool, breaks: Option<Breaks>) -> (Vec<u8>, usize) {
+        let cut = breaks.and_then(|breaks| breaks.cut);
+        let mut bytes =
+            head(self.status, self.content_type, &self.headers, keep_alive && cut.is_none());
+        let first = breaks.map_or(self.body.len(), |breaks| breaks.after.min(self.body.len()));
+        let _ = match cut {
             // A body that is shorter than it should be, and says so: only the JSON shows it.
-            Some(Cut::CleanEof) => {
-                let _ = write!(bytes, "content-length: {sent}\r\n\r\n");
-            }
+            Some(Cut::CleanEof) => write!(bytes, "content-length: {first}\r\n\r\n"),
             Some(Cut::Fin) => {
-                let _ =
-                    write!(bytes, "transfer-encoding: chunked\r\n\r\n{:x}\r\n", self.body.len());
+                write!(bytes, "transfer-encoding: chunked\r\n\r\n{:x}\r\n", self.body.len())
             }
             Some(Cut::Reset | Cut::ShortContentLength | Cut::Silence) | None => {
-                let _ = write!(bytes, "content-length: {}\r\n\r\n", self.body.len());
+                write!(bytes, "content-length: {}\r\n\r\n", self.body.len())
             }
+        };
+        bytes.extend_from_slice(&self.body[..first]);
+        (bytes, first)
+    }
+}
+
+impl Connection {
+    /// Sends a reply in one piece.
+    pub(super) async fn send(
+        &mut self,
+        whole: Whole,
+        asking: &Asking,
+        breaks: Option<Breaks>,
+    ) -> io::Result<Sent> {
+        let (bytes, first) = whole.beginning(asking.keep_alive, breaks);
+        self.stream.write_all(&bytes).await?;
+        let stall = breaks.map_or(Duration::ZERO, |breaks| breaks.stall);
+        if !stall.is_zero() && self.gone_after(stall).await {
+            return Ok(Sent::new(first, Ending::Aborted, After::Closed));
         }
-        bytes.extend_from_slice(&self.body[..sent]);
-        stream.write_all(&bytes).await?;
-        Ok((sent, after(breaks.map(|breaks| breaks.cut), keep_alive)))
+        if let Some(cut) = breaks.and_then(|breaks| breaks.cut) {
+            let ending = if cut == Cut::CleanEof { Ending::CutShort } else { Ending::Broken };
+            return Ok(Sent::new(first, ending, after(Some(cut), false)));
+        }
+        if first < whole.body.len() {
+            self.stream.write_all(&whole.body[first..]).await?;
+        }
+        Ok(Sent::new(whole.body.len(), whole.ending, after(None, asking.keep_alive)))
     }
 }
 
@@ -78,6 +101,7 @@ impl Whole {
 pub(super) fn after(cut: Option<Cut>, keep_alive: bool) -> After {
     match cut {
         Some(Cut::Reset) => After::Reset,
+        Some(Cut::Silence) => After::Silent,
         Some(_) => After::Closed,
         None if keep_alive => After::Open,
         None => After::Closed,

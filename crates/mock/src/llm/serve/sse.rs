@@ -57,6 +57,12 @@ impl FrameWriter {
         if let Some(event) = frame.event {
             line(&[b"event:", space, event.as_bytes()]);
         }
+        if frame.breaks_off {
+            out.extend_from_slice(b"data:");
+            out.extend_from_slice(space);
+            out.extend_from_slice(frame.data.as_bytes());
+            return;
+        }
         line(&[b"data:", space, frame.data.as_bytes()]);
         line(&[]);
     }

@@ -1,28 +1,19 @@
 //! Answers piece by piece, and how they break.
 
-use std::{collections::VecDeque, io, sync::Arc, time::Duration};
+use std::{collections::VecDeque, io, io::Write as _, sync::Arc, time::Duration};
 
-use mcp_loadtest_core::llm::{At, Cut, Plan, StreamFault};
+use mcp_loadtest_core::llm::{At, Cut, Ending, Plan, StreamFault};
 use tokio::{
     io::{AsyncWrite, AsyncWriteExt as _},
     time::{Instant, sleep, sleep_until},
 };
 
-use super::{After, Connection, outgoing, sse::FrameWriter};
+use super::{After, Connection, asking::Sent, outgoing, sse::FrameWriter};
 use crate::llm::{
     dialect::{Framing, Reply, Voice},
     frame::Frame,
-    pieces::Pieces,
+    pieces::{self, Pieces},
 };
-
-/// What became of a stream.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Streamed {
-    pub(super) bytes: u64,
-    pub(super) complete: bool,
-    pub(super) aborted: bool,
-    pub(super) after: After,
-}
 
 /// Everything that a stream needs.
 pub(super) struct Stream<'p> {
@@ -36,44 +27,47 @@ pub(super) struct Stream<'p> {
 
 /// How a stream ends.
 enum End {
-    /// With everything said.
-    Whole,
-    /// Too early, but as streams end.
-    Clean,
+    /// As streams end, with everything said or not.
+    Clean(Ending),
     /// In another way.
     Cut(Cut),
-    /// The client hung up.
-    Aborted,
 }
 
 impl Connection {
     /// Sends a stream, and watches meanwhile whether the client is still there.
-    pub(super) async fn stream(&mut self, stream: Stream<'_>) -> io::Result<Streamed> {
+    pub(super) async fn stream(&mut self, stream: Stream<'_>) -> io::Result<Sent> {
         let keep_alive = stream.keep_alive;
+        let reply = stream.reply.clone();
         let (mut reader, writer) = self.stream.split();
         let mut sending = Sending::new(stream, writer);
         let end = tokio::select! {
             biased;
             end = sending.run() => end,
-            () = self.incoming.hung_up(&mut reader) => Ok(End::Aborted),
+            () = self.incoming.hung_up(&mut reader) => Err(io::ErrorKind::ConnectionAborted.into()),
         };
-        let bytes = sending.sent;
-        // A client that is gone shows itself in a write, too.
-        let end = end.unwrap_or(End::Aborted);
-        let (complete, aborted) = (matches!(end, End::Whole), matches!(end, End::Aborted));
-        let after = match end {
-            End::Whole | End::Clean => outgoing::after(None, keep_alive),
-            End::Aborted => After::Closed,
-            End::Cut(Cut::Silence) => {
-                drop(sending);
-                self.incoming.hung_up(&mut reader).await;
-                After::Closed
+        let mut sent = match end {
+            // A client that is gone shows itself in a write, too.
+            Err(_) => Sent::new(sending.sent, Ending::Aborted, After::Closed),
+            Ok(End::Clean(ending)) => {
+                Sent::new(sending.sent, ending, outgoing::after(None, keep_alive))
             }
-            End::Cut(cut) => outgoing::after(Some(cut), false),
+            Ok(End::Cut(cut)) => {
+                Sent::new(sending.sent, Ending::Broken, outgoing::after(Some(cut), false))
+            }
         };
-        Ok(Streamed { bytes, complete, aborted, after })
+        if !matches!(sent.ending, Ending::Complete | Ending::Aborted) {
+            sent.said = pieces::beginning(&reply.answer, sending.said.min(LONGEST_SAID));
+        }
+        Ok(sent)
     }
 }
+
+/// The journal keeps no more than this of what was said.
+const LONGEST_SAID: usize = 4 << 10;
+/// Frames that need not wait share a write until it is this large.
+const FULL: usize = 16 << 10;
+/// What is announced where less is to come.
+const ANNOUNCED: usize = 1 << 20;
 
 struct Sending<'p, W> {
     voice: Box<dyn Voice>,
@@ -87,10 +81,17 @@ struct Sending<'p, W> {
     ready: VecDeque<Frame>,
     /// Bytes of frames that go out together.
     gathered: Vec<u8>,
+    /// What goes to the socket next: the head, chunks.
+    outbox: Vec<u8>,
     gathered_frames: usize,
     written_frames: usize,
-    sent: u64,
-    /// When the connection is dropped.
+    /// Whether a length is announced that is not kept, in place of chunks.
+    is_short: bool,
+    /// Bytes of the body that were sent, and bytes of the answer that they said.
+    sent: usize,
+    said: usize,
+    /// When the last frame was due, and when the connection is dropped.
+    due: Option<Instant>,
     deadline: Option<Instant>,
 }
 
@@ -98,6 +99,7 @@ impl<'p, W: AsyncWrite + Unpin> Sending<'p, W> {
     fn new(stream: Stream<'p>, writer: W) -> Self {
         let Stream { reply, voice, framing, plan, headers, keep_alive } = stream;
         let places: Vec<_> = plan.faults.iter().filter_map(|fault| fault.at).collect();
+        let is_short = plan.faults.iter().any(|fault| fault.cut == Some(Cut::ShortContentLength));
         let odd = plan.faults.iter().find_map(|fault| fault.bytes.clone());
         Self {
             voice,
@@ -109,9 +111,13 @@ impl<'p, W: AsyncWrite + Unpin> Sending<'p, W> {
             keep_alive,
             ready: VecDeque::new(),
             gathered: Vec::new(),
+            outbox: Vec::new(),
             gathered_frames: 0,
             written_frames: 0,
+            is_short,
             sent: 0,
+            said: 0,
+            due: None,
             deadline: None,
         }
     }
@@ -119,25 +125,20 @@ impl<'p, W: AsyncWrite + Unpin> Sending<'p, W> {
     async fn run(&mut self) -> io::Result<End> {
         self.begin().await?;
         self.deadline = self.plan.disconnect.map(|after| Instant::now() + after);
-        let mut faults: VecDeque<&'p StreamFault> = self.plan.faults.iter().copied().collect();
         let mut out = Vec::new();
         self.voice.open(&mut out);
         if let Some(end) = self.send_frames(&mut out).await? {
             return Ok(end);
         }
         if let Some(wait) = self.plan.faults.iter().find_map(|fault| fault.ttft_ms) {
-            sleep(Duration::from_millis(wait)).await;
+            self.stall(wait).await?;
         }
+        let is_due = |fault: &&'p StreamFault| fault.at != Some(At::BeforeHeaders);
+        let mut faults: Vec<_> = self.plan.faults.iter().copied().filter(is_due).collect();
         loop {
-            let mut later = VecDeque::new();
-            while let Some(fault) = faults.pop_front() {
-                if !self.pieces.has_reached(fault.at.unwrap_or(At::BeforeTerminal)) {
-                    later.push_back(fault);
-                } else if let Some(end) = self.strike(fault).await? {
-                    return Ok(end);
-                }
+            if let Some(end) = self.strike_all(&mut faults).await? {
+                return Ok(end);
             }
-            faults = later;
             let voice = &mut self.voice;
             if !self.pieces.next(|piece| voice.say(piece, &mut out)) {
                 break;
@@ -145,45 +146,81 @@ impl<'p, W: AsyncWrite + Unpin> Sending<'p, W> {
             if let Some(end) = self.send_frames(&mut out).await? {
                 return Ok(end);
             }
+            self.said = self.pieces.bytes();
+        }
+        if let Some(deadline) = self.deadline {
+            // However fast the stream was, it does not come to its end.
+            self.flush().await?;
+            sleep_until(deadline).await;
+            return Ok(End::Cut(Cut::Fin));
         }
         self.voice.close(&mut out);
         if let Some(end) = self.send_frames(&mut out).await? {
             return Ok(end);
         }
         self.finish().await?;
-        Ok(End::Whole)
+        Ok(End::Clean(Ending::Complete))
     }
 
     async fn begin(&mut self) -> io::Result<()> {
-        let mut head =
-            outgoing::head(200, self.frames.content_type(), &self.headers, self.keep_alive);
-        head.extend_from_slice(b"cache-control: no-cache\r\ntransfer-encoding: chunked\r\n\r\n");
-        self.writer.write_all(&head).await
+        let keep_alive = self.keep_alive && !self.is_short;
+        let mut head = outgoing::head(200, self.frames.content_type(), &self.headers, keep_alive);
+        head.extend_from_slice(b"cache-control: no-cache\r\n");
+        let _ = match self.is_short {
+            true => write!(head, "content-length: {ANNOUNCED}\r\n\r\n"),
+            false => write!(head, "transfer-encoding: chunked\r\n\r\n"),
+        };
+        // The head goes out with the first frame, unless that must wait.
+        self.outbox = head;
+        Ok(())
+    }
+
+    /// Lets all faults strike whose place has come.
+    async fn strike_all(&mut self, faults: &mut Vec<&'p StreamFault>) -> io::Result<Option<End>> {
+        let mut at = 0;
+        while let Some(fault) = faults.get(at).copied() {
+            if self.pieces.has_reached(fault.at.unwrap_or(At::BeforeTerminal)) {
+                faults.remove(at);
+                if let Some(end) = self.strike(fault).await? {
+                    return Ok(Some(end));
+                }
+            } else {
+                at += 1;
+            }
+        }
+        Ok(None)
     }
 
     /// A fault whose place has come.
     async fn strike(&mut self, fault: &StreamFault) -> io::Result<Option<End>> {
+        if fault.cut.is_none() && fault.error.is_none() && fault.stall_ms.is_none() {
+            return Ok(None);
+        }
+        let mut out = Vec::new();
+        self.voice.settle(fault.cut.is_some() && fault.error.is_none(), &mut out);
+        if let Some(end) = self.send_frames(&mut out).await? {
+            return Ok(Some(end));
+        }
+        self.flush().await?;
         if let Some(wait) = fault.stall_ms {
-            self.flush().await?;
-            sleep(Duration::from_millis(wait)).await;
+            self.stall(wait).await?;
         }
         if let Some(error) = &fault.error {
-            let mut out = Vec::new();
             self.voice.fail(error, &mut out);
-            let early = self.send_frames(&mut out).await?;
+            if let Some(end) = self.send_frames(&mut out).await? {
+                return Ok(Some(end));
+            }
             if fault.cut.is_none() {
                 self.finish().await?;
-            }
-            if early.is_some() || fault.cut.is_none() {
-                return Ok(Some(early.unwrap_or(End::Clean)));
+                return Ok(Some(End::Clean(Ending::ErrorEvent)));
             }
         }
         let Some(cut) = fault.cut else { return Ok(None) };
         self.flush().await?;
         if cut == Cut::CleanEof {
-            // Without what would make the array whole.
-            self.writer.write_all(b"0\r\n\r\n").await?;
-            return Ok(Some(End::Clean));
+            // Without what would make a JSON array whole.
+            self.end_chunks().await?;
+            return Ok(Some(End::Clean(Ending::CutShort)));
         }
         Ok(Some(End::Cut(cut)))
     }
@@ -199,16 +236,20 @@ impl<'p, W: AsyncWrite + Unpin> Sending<'p, W> {
         while let Some(frame) = self.ready.pop_front() {
             if self.plan.truncate.is_some_and(|most| self.written_frames >= most) {
                 self.finish().await?;
-                return Ok(Some(End::Clean));
+                return Ok(Some(End::Clean(Ending::CutShort)));
             }
             if self.written_frames > 0 && self.wait().await? {
+                self.flush().await?;
                 return Ok(Some(End::Cut(Cut::Fin)));
             }
             self.frames.write(&frame, &mut self.gathered);
             self.written_frames += 1;
             self.gathered_frames += 1;
             if self.gathered_frames >= self.frames.frames_per_write() {
-                self.flush().await?;
+                self.seal().await?;
+            }
+            if self.outbox.len() > FULL {
+                self.write_out().await?;
             }
         }
         Ok(None)
@@ -217,41 +258,70 @@ impl<'p, W: AsyncWrite + Unpin> Sending<'p, W> {
     /// Waits for the time of the next frame. `true`: the time of the whole stream is over.
     async fn wait(&mut self) -> io::Result<bool> {
         let pause = self.plan.pause();
-        if pause.is_zero() {
-            return Ok(self.deadline.is_some_and(|deadline| Instant::now() >= deadline));
+        let now = Instant::now();
+        // Pauses follow each other: a frame that was late does not make the rest late.
+        let due = self.due.unwrap_or(now) + pause;
+        self.due = (!pause.is_zero()).then_some(due);
+        if let Some(deadline) = self.deadline.filter(|deadline| *deadline <= due.max(now)) {
+            self.flush().await?;
+            sleep_until(deadline).await;
+            return Ok(true);
         }
-        self.flush().await?;
-        let until = Instant::now() + pause;
-        match self.deadline {
-            Some(deadline) if deadline <= until => {
-                sleep_until(deadline).await;
-                Ok(true)
-            }
-            _ => {
-                sleep_until(until).await;
-                Ok(false)
-            }
+        if due > now {
+            self.flush().await?;
+            sleep_until(due).await;
         }
+        Ok(false)
     }
 
-    /// Sends what was gathered, in one chunk or in the pieces that were asked for.
+    /// Is silent for a while; the frames after it are not late because of that.
+    async fn stall(&mut self, ms: u64) -> io::Result<()> {
+        self.flush().await?;
+        sleep(Duration::from_millis(ms)).await;
+        self.due = None;
+        Ok(())
+    }
+
+    /// Sends all that is ready.
     async fn flush(&mut self) -> io::Result<()> {
-        if self.gathered.is_empty() {
-            return Ok(());
-        }
+        self.seal().await?;
+        self.write_out().await
+    }
+
+    /// Makes a chunk of what was gathered, or several where a write must end inside a frame.
+    async fn seal(&mut self) -> io::Result<()> {
         let bytes = std::mem::take(&mut self.gathered);
         let mut from = 0;
-        for to in self.frames.cuts(&bytes).into_iter().chain([bytes.len()]) {
-            let mut chunk = format!("{:x}\r\n", to - from).into_bytes();
-            chunk.extend_from_slice(&bytes[from..to]);
-            chunk.extend_from_slice(b"\r\n");
-            self.writer.write_all(&chunk).await?;
+        for to in self.frames.cuts(&bytes) {
+            self.chunk(&bytes[from..to]);
+            self.write_out().await?;
             from = to;
         }
-        self.sent += bytes.len() as u64;
+        if from < bytes.len() {
+            self.chunk(&bytes[from..]);
+        }
+        self.sent += bytes.len();
         self.gathered = bytes;
         self.gathered.clear();
         self.gathered_frames = 0;
+        Ok(())
+    }
+
+    fn chunk(&mut self, bytes: &[u8]) {
+        if self.is_short {
+            return self.outbox.extend_from_slice(bytes);
+        }
+        // Writing to memory cannot fail.
+        let _ = write!(self.outbox, "{:x}\r\n", bytes.len());
+        self.outbox.extend_from_slice(bytes);
+        self.outbox.extend_from_slice(b"\r\n");
+    }
+
+    async fn write_out(&mut self) -> io::Result<()> {
+        if !self.outbox.is_empty() {
+            self.writer.write_all(&self.outbox).await?;
+            self.outbox.clear();
+        }
         Ok(())
     }
 
@@ -259,6 +329,13 @@ impl<'p, W: AsyncWrite + Unpin> Sending<'p, W> {
     async fn finish(&mut self) -> io::Result<()> {
         self.frames.finish(&mut self.gathered);
         self.flush().await?;
-        self.writer.write_all(b"0\r\n\r\n").await
+        self.end_chunks().await
+    }
+
+    async fn end_chunks(&mut self) -> io::Result<()> {
+        if !self.is_short {
+            self.outbox.extend_from_slice(b"0\r\n\r\n");
+        }
+        self.write_out().await
     }
 }

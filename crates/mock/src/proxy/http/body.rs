@@ -81,7 +81,7 @@ impl Body for Outgoing {
 }
 
 /// The next piece of a body; nothing at its end.
-pub(super) async fn next(body: &mut Incoming) -> Option<hyper::Result<Bytes>> {
+pub(crate) async fn next(body: &mut Incoming) -> Option<hyper::Result<Bytes>> {
     loop {
         let frame = std::future::poll_fn(|cx| pin!(&mut *body).poll_frame(cx)).await?;
         match frame.map(Frame::into_data) {

@@ -25,7 +25,7 @@ mod io;
 mod memory;
 mod pump;
 mod replies;
-mod upstream;
+pub(crate) mod upstream;
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 

@@ -12,24 +12,31 @@ use hyper::{
 };
 use mcp_loadtest_wire::session::Origin;
 
+pub(crate) use super::body::next as next_piece;
 use super::{body::Outgoing, io::Io};
 
 /// How many idle connections are kept.
 const KEPT: usize = 32;
 
 /// The server, and connections that may be used again.
-pub(super) struct Upstream {
-    pub(super) origin: Origin,
+pub(crate) struct Upstream {
+    pub(crate) origin: Origin,
     idle: Mutex<Vec<SendRequest<Outgoing>>>,
 }
 
+impl std::fmt::Debug for Upstream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Upstream").field("host", &self.origin.authority()).finish_non_exhaustive()
+    }
+}
+
 impl Upstream {
-    pub(super) fn new(origin: Origin) -> Self {
+    pub(crate) fn new(origin: Origin) -> Self {
         Self { origin, idle: Mutex::default() }
     }
 
     /// Sends a request. Dropped before the reply has come, it closes the connection.
-    pub(super) async fn send(&self, head: &Parts, body: Bytes) -> io::Result<Response<Incoming>> {
+    pub(crate) async fn send(&self, head: &Parts, body: Bytes) -> io::Result<Response<Incoming>> {
         // A server may close an idle connection at any moment; then the request was not sent.
         while let Some(kept) = self.take() {
             match attempt(kept, head, body.clone()).await {

@@ -1,0 +1,138 @@
+//! `llm verdict`: what clients did with the failures that they met.
+
+use std::{io::Read as _, path::PathBuf};
+
+use anstyle::{AnsiColor, Style};
+use clap::Args;
+use mcp_loadtest_core::{
+    display::visible,
+    exit::Exit,
+    llm::{ClientReport, Entry, Patience, judge},
+    report::{Finding, Severity, Verdict},
+};
+
+use crate::{env::Env, error::CliError};
+
+/// Arguments of `llm verdict`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mcp-loadtest llm verdict calls.jsonl
+  mcp-loadtest llm verdict calls.jsonl --json
+  curl -s $ADMIN/journal | mcp-loadtest llm verdict -
+
+Which requests are tries of one call is told by `idempotency-key` and `x-stainless-retry-count`; where a
+client sends neither, by equal bodies that come one after the other. An `x-test-id` header keeps
+independent calls apart.
+
+Exit codes: 0 nothing is wrong, 1 something is, 2 the journal cannot be read.")]
+pub(crate) struct VerdictArgs {
+    /// What `llm --journal` has written; `-` is stdin.
+    #[arg(value_name = "JOURNAL")]
+    journal: PathBuf,
+    /// More tries of one call than this are a storm.
+    #[arg(long, value_name = "N", default_value_t = Patience::default().most_tries)]
+    most_tries: usize,
+    /// Waits that are all shorter than this are no back-off.
+    #[arg(long, value_name = "MS", default_value_t = Patience::default().shortest_wait_ms)]
+    shortest_wait_ms: f64,
+    /// Let warnings fail, too.
+    #[arg(long)]
+    strict: bool,
+    /// Print the verdict as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs `llm verdict`.
+pub(super) fn run(args: &VerdictArgs, env: &mut Env) -> Result<Exit, CliError> {
+    let entries = read(args, env)?;
+    let patience =
+        Patience { most_tries: args.most_tries, shortest_wait_ms: args.shortest_wait_ms };
+    let report = judge(&entries, patience);
+    if args.json {
+        env.out(&format!("{}\n", serde_json::to_string_pretty(&report).unwrap_or_default()));
+    } else {
+        env.out(&text(&report));
+    }
+    Ok(match report.verdict {
+        Verdict::Pass => Exit::Pass,
+        Verdict::Warning if !args.strict => Exit::Pass,
+        _ => Exit::Fail,
+    })
+}
+
+fn read(args: &VerdictArgs, env: &Env) -> Result<Vec<Entry>, CliError> {
+    let path = env.path(&args.journal);
+    let cannot = |source| CliError::Read { path: path.clone(), source };
+    let text = if args.journal.as_os_str() == "-" {
+        let mut text = String::new();
+        std::io::stdin().read_to_string(&mut text).map_err(cannot)?;
+        text
+    } else {
+        std::fs::read_to_string(&path).map_err(cannot)?
+    };
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    lines
+        .map(|(number, line)| {
+            serde_json::from_str(line).map_err(|error| {
+                CliError::usage(
+                    format!("{}:{}: not a line of a journal: {error}", path.display(), number + 1),
+                    "write one with `mcp-loadtest llm --journal FILE`",
+                )
+            })
+        })
+        .collect()
+}
+
+/// The verdict for people.
+pub(super) fn text(report: &ClientReport) -> String {
+    let mut text = format!("{}\n\n", headline(report));
+    text.push_str(&format!(
+        "  {} requests of {} calls; {} retries; {} given up by the client\n",
+        report.requests, report.calls, report.retries, report.aborted
+    ));
+    text.push_str(&format!(
+        "  {} calls met a failure; {} of them got an answer in the end\n",
+        report.troubled, report.recovered
+    ));
+    for words in &report.could_not_tell {
+        text.push_str(&format!("  could not tell: {words}\n"));
+    }
+    for finding in &report.findings {
+        text.push_str(&told(finding));
+    }
+    text
+}
+
+fn headline(report: &ClientReport) -> String {
+    let (color, words) = match report.verdict {
+        Verdict::Pass => (AnsiColor::Green, "PASS: the client did nothing wrong"),
+        Verdict::Warning => (AnsiColor::Yellow, "WARNING: look at what the client did"),
+        Verdict::Invalid => (AnsiColor::Red, "INVALID: there was no request to judge"),
+        _ => (AnsiColor::Red, "FAIL: the client does not handle failures as it should"),
+    };
+    let style = Style::new().bold().fg_color(Some(color.into()));
+    format!("{style}{words}{style:#}")
+}
+
+fn told(finding: &Finding) -> String {
+    let color = match finding.severity {
+        Severity::Critical => AnsiColor::Red,
+        Severity::Warning => AnsiColor::Yellow,
+        Severity::Info => AnsiColor::Cyan,
+    };
+    let style = Style::new().bold().fg_color(Some(color.into()));
+    let mut text =
+        format!("\n{style}{}{style:#}  {}\n", finding.id, visible(&finding.message, 300));
+    for line in &finding.evidence {
+        text.push_str(&format!("  - {}\n", visible(line, 300)));
+    }
+    let rest = [("means", &finding.meaning), ("do", &finding.hint)];
+    for (word, words) in rest {
+        if let Some(words) = words {
+            text.push_str(&format!("  {word}: {words}\n"));
+        }
+    }
+    text
+}

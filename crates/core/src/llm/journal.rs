@@ -1,0 +1,153 @@
+//! One request of a client, and what became of it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::Provider;
+
+/// One request, and what became of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "mcp-loadtest llm: a line of the journal")]
+pub struct Entry {
+    /// Requests are counted from 1, in the order in which they came.
+    pub number: u64,
+    /// When it came, in milliseconds since the start.
+    pub at_ms: f64,
+    /// How long it took until the last byte was sent, or the connection was gone.
+    pub took_ms: f64,
+    /// The path.
+    pub path: String,
+    /// Whose API it was.
+    pub provider: Provider,
+    /// The model that was asked for.
+    pub model: String,
+    /// Whether the answer comes piece by piece.
+    pub stream: bool,
+    /// The headers; keys are masked.
+    pub headers: Vec<(String, String)>,
+    /// The body, keys masked; empty where it is too long to be kept.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub body: String,
+    /// What the body comes to: equal bodies have equal hashes.
+    pub body_hash: String,
+    /// Who asked: what their API key comes to.
+    pub client: String,
+    /// The fixture that answered, by its name or its number from 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fixture: Option<String>,
+    /// The status.
+    pub status: u16,
+    /// How long the client was told to wait before it tries again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_ms: Option<u64>,
+    /// What `x-should-retry` said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub should_retry: Option<bool>,
+    /// What went wrong on purpose.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<String>,
+    /// What chances came from.
+    pub seed: u64,
+    /// Bytes of the body that were sent.
+    pub bytes_sent: u64,
+    /// What was said before an answer ended too early.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub said: String,
+    /// How it ended.
+    pub ending: Ending,
+}
+
+/// How the answer to a request ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// With everything said.
+    Complete,
+    /// An HTTP error in place of an answer.
+    Refused,
+    /// Too early, but as answers end: only what is missing shows it.
+    CutShort,
+    /// With an error in the middle of the stream.
+    ErrorEvent,
+    /// With something that is no answer.
+    Corrupt,
+    /// The connection broke, or fell silent.
+    Broken,
+    /// The client hung up.
+    Aborted,
+}
+
+impl Entry {
+    /// An entry of which nothing is known yet.
+    pub fn nothing() -> Self {
+        Self {
+            number: 0,
+            at_ms: 0.0,
+            took_ms: 0.0,
+            path: String::new(),
+            provider: Provider::Openai,
+            model: String::new(),
+            stream: false,
+            headers: Vec::new(),
+            body: String::new(),
+            body_hash: String::new(),
+            client: String::new(),
+            fixture: None,
+            status: 200,
+            retry_after_ms: None,
+            should_retry: None,
+            faults: Vec::new(),
+            seed: 0,
+            bytes_sent: 0,
+            said: String::new(),
+            ending: Ending::Complete,
+        }
+    }
+
+    /// When it was over, in milliseconds since the start.
+    pub fn ended_ms(&self) -> f64 {
+        self.at_ms + self.took_ms
+    }
+
+    /// Whether a model was asked: lists of models and counts of tokens are answered without one.
+    pub fn is_call(&self) -> bool {
+        let is_about = ["/moderations", "/count_tokens", ":countTokens"];
+        let is_list = self.path.contains("/models") && !self.path.contains(':');
+        !is_list && !is_about.iter().any(|end| self.path.ends_with(end))
+    }
+
+    /// The value of a header.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Whether another try could help.
+    pub fn is_worth_another_try(&self) -> bool {
+        match self.ending {
+            Ending::Complete | Ending::Aborted => false,
+            Ending::Refused => self
+                .should_retry
+                .unwrap_or(matches!(self.status, 408 | 409 | 425 | 429) || self.status >= 500),
+            Ending::CutShort | Ending::ErrorEvent | Ending::Corrupt | Ending::Broken => true,
+        }
+    }
+
+    /// What went wrong with it, in a few words.
+    pub fn words(&self) -> String {
+        match self.ending {
+            Ending::Complete => "answered".into(),
+            Ending::Refused => format!("HTTP {}", self.status),
+            Ending::CutShort => "an answer that ended too early".into(),
+            Ending::ErrorEvent => "an error in the middle of the stream".into(),
+            Ending::Corrupt => "a body that is no answer".into(),
+            Ending::Broken => "a connection that broke".into(),
+            Ending::Aborted => "given up by the client".into(),
+        }
+    }
+
+    /// The JSON Schema of a line.
+    pub fn json_schema() -> Value {
+        schemars::schema_for!(Self).to_value()
+    }
+}

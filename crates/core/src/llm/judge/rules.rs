@@ -1,0 +1,214 @@
+//! What a client does wrong with one call.
+
+use serde_json::Value;
+
+use super::{Patience, chains::Chain};
+use crate::{
+    llm::{Ending, Entry},
+    report::Severity,
+};
+
+/// One thing that clients do wrong.
+pub(super) struct Rule {
+    pub(super) id: &'static str,
+    pub(super) about: &'static str,
+    pub(super) meaning: &'static str,
+    pub(super) hint: &'static str,
+    pub(super) look: fn(&Chain<'_>, all: &[&Entry], Patience) -> Option<Seen>,
+}
+
+/// What was seen of one call.
+pub(super) struct Seen {
+    pub(super) severity: Severity,
+    pub(super) words: String,
+}
+
+/// Every rule.
+pub(super) static RULES: &[Rule] = &[
+    Rule {
+        id: "gave_up",
+        about: "a failure that another try could have mended was the end",
+        meaning: "A single hiccup of the model's API reaches the user.",
+        hint: "try again, a few times, with growing waits",
+        look: gave_up,
+    },
+    Rule {
+        id: "retried_too_early",
+        about: "tried again before the time that `Retry-After` asks for",
+        meaning: "The limit is hit again at once; providers count such requests and may block the key.",
+        hint: "wait at least as long as `retry-after-ms`, `retry-after` or RetryInfo says",
+        look: retried_too_early,
+    },
+    Rule {
+        id: "retried_not_retryable",
+        about: "tried again what no other try can mend",
+        meaning: "The request is wrong, or the key is: the same answer will come for ever, and is paid for.",
+        hint: "try again only after 408, 409, 429, 5xx and broken connections",
+        look: retried_not_retryable,
+    },
+    Rule {
+        id: "retry_storm",
+        about: "more tries of one call than anybody should make",
+        meaning: "While a provider is in trouble, every client that does this makes it worse.",
+        hint: "limit the number of tries",
+        look: retry_storm,
+    },
+    Rule {
+        id: "no_backoff",
+        about: "tried again and again without waiting",
+        meaning: "An outage of a second uses up all tries at once, and all clients hit the provider together.",
+        hint: "double the wait after each failure, and add some chance to it",
+        look: no_backoff,
+    },
+    Rule {
+        id: "used_truncated_answer",
+        about: "an answer that was cut off was taken for a whole one",
+        meaning: "The conversation goes on with half a sentence, or half a tool call, as if it were the answer.",
+        hint: "look for the terminal event or the finish reason before an answer is used",
+        look: used_truncated_answer,
+    },
+];
+
+/// A clock may be off by this much, in milliseconds, before anybody is blamed.
+const TOLERANCE_MS: f64 = 5.0;
+
+fn critical(words: String) -> Option<Seen> {
+    Some(Seen { severity: Severity::Critical, words })
+}
+
+fn warning(words: String) -> Option<Seen> {
+    Some(Seen { severity: Severity::Warning, words })
+}
+
+fn gave_up(chain: &Chain<'_>, all: &[&Entry], _: Patience) -> Option<Seen> {
+    let last = chain.last();
+    if !last.is_worth_another_try() || quoted_by(last, all).is_some() {
+        return None;
+    }
+    let tries = chain.tries.len();
+    // A client that has tried again after a refusal may still have no answer to a stream that breaks.
+    let is_alike =
+        |entry: &&&Entry| (entry.ending == Ending::Refused) == (last.ending == Ending::Refused);
+    if chain.tries.iter().rev().take_while(is_alike).count() > 1 {
+        // It did try; sooner or later one has to stop.
+        return warning(format!(
+            "request {}: {} after {tries} tries, and no more came",
+            last.number,
+            last.words()
+        ));
+    }
+    let doubt = match last.ending {
+        Ending::CutShort | Ending::ErrorEvent => {
+            " (whether the half answer was used cannot be told from requests)"
+        }
+        _ => "",
+    };
+    critical(format!("request {}: {}, and no try after it{doubt}", last.number, last.words()))
+}
+
+fn retried_too_early(chain: &Chain<'_>, _: &[&Entry], _: Patience) -> Option<Seen> {
+    let early = |before: &Entry, waited: f64| {
+        let told = before.retry_after_ms? as f64;
+        (waited + TOLERANCE_MS + told * 0.01 < told).then_some(told)
+    };
+    chain.gaps().find_map(|(before, next, waited)| {
+        let told = early(before, waited)?;
+        critical(format!(
+            "request {} came {waited:.0} ms after request {}, which was told to wait {told:.0} ms",
+            next.number, before.number
+        ))
+    })
+}
+
+fn retried_not_retryable(chain: &Chain<'_>, _: &[&Entry], _: Patience) -> Option<Seen> {
+    let is_final = |entry: &Entry| entry.ending == Ending::Refused && !entry.is_worth_another_try();
+    let (at, (before, next, _)) =
+        chain.gaps().enumerate().find(|(_, (before, ..))| is_final(before))?;
+    let words = format!(
+        "request {} repeats request {}, which got {}",
+        next.number,
+        before.number,
+        before.words()
+    );
+    // Equal bodies alone prove nothing when there are only two of them.
+    if chain.is_certain || chain.tries.len() - at > 2 {
+        critical(words)
+    } else {
+        warning(format!("{words}; they are equal, but nothing says that they are one call"))
+    }
+}
+
+fn retry_storm(chain: &Chain<'_>, _: &[&Entry], patience: Patience) -> Option<Seen> {
+    let tries = chain.tries.len();
+    (tries > patience.most_tries).then(|| {
+        let span = chain.last().at_ms - chain.first().at_ms;
+        Seen {
+            severity: Severity::Critical,
+            words: format!(
+                "{tries} tries in {span:.0} ms, from request {} to request {}",
+                chain.first().number,
+                chain.last().number
+            ),
+        }
+    })
+}
+
+fn no_backoff(chain: &Chain<'_>, _: &[&Entry], patience: Patience) -> Option<Seen> {
+    let waits: Vec<f64> = chain
+        .gaps()
+        .filter(|(before, ..)| before.is_worth_another_try() && before.retry_after_ms.is_none())
+        .map(|(_, _, waited)| waited)
+        .collect();
+    // One quick try is common and harmless; the second must wait.
+    let longest = waits.iter().copied().fold(0.0, f64::max);
+    (waits.len() >= 2 && longest < patience.shortest_wait_ms).then(|| Seen {
+        severity: Severity::Critical,
+        words: format!(
+            "{} waits from request {} on, none longer than {longest:.1} ms",
+            waits.len(),
+            chain.first().number
+        ),
+    })
+}
+
+fn used_truncated_answer(chain: &Chain<'_>, all: &[&Entry], _: Patience) -> Option<Seen> {
+    chain.tries.iter().find_map(|cut| {
+        let by = quoted_by(cut, all)?;
+        critical(format!(
+            "request {} says `{}` again, which is where the answer to request {} was cut off",
+            by.number,
+            crate::display::visible(&cut.said, 60),
+            cut.number
+        ))
+    })
+}
+
+/// Texts shorter than this may be equal by chance.
+const LEAST_QUOTED: usize = 8;
+
+/// A later request that says the half answer again, word for word, as if it were whole.
+fn quoted_by<'e>(cut: &Entry, all: &[&'e Entry]) -> Option<&'e Entry> {
+    let said = cut.said.trim();
+    if !matches!(cut.ending, Ending::CutShort | Ending::ErrorEvent | Ending::Broken)
+        || said.chars().count() < LEAST_QUOTED
+    {
+        return None;
+    }
+    let later = all.iter().filter(|entry| entry.at_ms >= cut.at_ms && entry.client == cut.client);
+    let mut later = later.filter(|entry| entry.number != cut.number);
+    later
+        .find(|entry| {
+            let body: Option<Value> = serde_json::from_str(&entry.body).ok();
+            body.is_some_and(|body| says(&body, said))
+        })
+        .copied()
+}
+
+fn says(value: &Value, said: &str) -> bool {
+    match value {
+        Value::String(text) => text.trim() == said,
+        Value::Array(list) => list.iter().any(|value| says(value, said)),
+        Value::Object(map) => map.values().any(|value| says(value, said)),
+        _ => false,
+    }
+}

@@ -1,0 +1,137 @@
+//! What the journal says of each request.
+
+use mcp_loadtest_core::llm::{Ending, Patience, judge};
+use mcp_loadtest_mock::llm::MockLlm;
+use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+use super::peer::{Api, ask, ask_with, connect, start, written};
+
+#[tokio::test]
+async fn every_ending_has_its_word() {
+    let llm = start(
+        "fixtures:
+          - {match: {user_message: refused}, error: {status: 503, message: x, retry_after_ms: 1500}}
+          - {match: {user_message: short}, response: {content: half a sentence}, faults: [{at: {after_chars: 6}, cut: clean_eof}]}
+          - {match: {user_message: told}, response: {content: abcdefgh}, faults: [{at: {after_chars: 6}, error: {}}]}
+          - {match: {user_message: corrupt}, response: {content: x}, failure: {corrupt_body: true}}
+          - {match: {user_message: broken}, response: {content: abcdefgh}, faults: [{at: {after_chars: 6}, cut: reset}]}
+          - {name: well, response: {content: x}}",
+    )
+    .await;
+    for word in ["refused", "short", "told", "corrupt", "broken", "fine"] {
+        ask(&llm, Api::Chat, "m", word, true).await;
+    }
+    let entries = llm.journal().entries();
+    let endings: Vec<_> = entries.iter().map(|entry| entry.ending).collect();
+    assert_eq!(
+        endings,
+        [
+            Ending::Refused,
+            Ending::CutShort,
+            Ending::ErrorEvent,
+            Ending::Corrupt,
+            Ending::Broken,
+            Ending::Complete
+        ]
+    );
+    assert_eq!(entries[0].retry_after_ms, Some(1_500));
+    assert_eq!(entries[1].said, "half a");
+    assert_eq!(entries[5].fixture.as_deref(), Some("well"));
+    assert!(entries.iter().all(|entry| entry.bytes_sent > 0));
+    llm.assert_matched("m");
+}
+
+#[tokio::test]
+async fn a_client_that_hangs_up_is_seen() {
+    let llm = start(
+        "fixtures: [{response: {content: abcdef}, streaming: {latency: 10000, chunk_size: 1}}]",
+    )
+    .await;
+    let mut stream = connect(&llm).await;
+    let body = Api::Chat.body("m", "x", true).to_string();
+    stream.write_all(&written("POST", "/v1/chat/completions", &[], body.as_bytes())).await.unwrap();
+    let mut some = [0; 16];
+    stream.read_exact(&mut some).await.unwrap();
+    drop(stream);
+    while llm.journal().entries().is_empty() {
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    assert_eq!(llm.journal().entries()[0].ending, Ending::Aborted);
+}
+
+#[tokio::test]
+async fn no_key_is_ever_written_down() {
+    let llm = start("fixtures: [{response: {content: x}}]").await;
+    let key = format!("sk-proj-{}", "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7");
+    let bearer = format!("Bearer {key}");
+    let headers = [
+        ("authorization", bearer.as_str()),
+        ("x-api-key", &key),
+        ("x-goog-api-key", &key),
+        ("cookie", "s=1"),
+    ];
+    let body = json!({ "model": "m", "messages": [{ "role": "user", "content": key.clone() }] });
+    ask_with(&llm, Api::Chat, &body, false, &headers).await;
+    ask_with(&llm, Api::Chat, &body, false, &headers).await;
+    let written = serde_json::to_string(&llm.journal().entries()).unwrap();
+    assert!(!written.contains("aB3dE6"), "{written}");
+    assert!(!written.contains("s=1"), "{written}");
+    let notice = llm.desk().next_notice().await;
+    assert!(notice.contains("looks like a real API key"), "{notice}");
+    let soon = std::time::Duration::from_millis(50);
+    assert!(tokio::time::timeout(soon, llm.desk().next_notice()).await.is_err(), "it warns once");
+}
+
+#[tokio::test]
+async fn what_a_client_did_is_judged() {
+    let llm = start(
+        "fixtures:
+          - {when: {first: 1}, error: {status: 429, message: wait, retry_after_ms: 60000}}
+          - {response: {content: x}}",
+    )
+    .await;
+    ask(&llm, Api::Chat, "m", "x", false).await;
+    ask(&llm, Api::Chat, "m", "x", false).await;
+    let report = judge(&llm.journal().entries(), Patience::default());
+    assert_eq!(report.findings.len(), 1);
+    assert_eq!(report.findings[0].id, "retried_too_early");
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_wait_is_seen_in_whole_answers_and_in_silence() {
+    let llm = start(
+        "fixtures:
+          - {match: {user_message: stall}, response: {content: abcdef}, faults: [{at: {after_chars: 2}, stall_ms: 60000}]}
+          - {response: {content: abcdef}, faults: [{at: {after_chars: 2}, cut: silence}]}",
+    )
+    .await;
+    // Both are given up after a moment without a byte.
+    ask(&llm, Api::Chat, "m", "stall", false).await;
+    ask(&llm, Api::Chat, "m", "silence", false).await;
+    while llm.journal().count() < 2 {
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    let entries = llm.journal().entries();
+    assert_eq!((entries[0].ending, entries[1].ending), (Ending::Aborted, Ending::Broken));
+    assert!(entries.iter().all(|entry| entry.took_ms >= 600.0), "{entries:?}");
+}
+
+#[tokio::test]
+async fn a_server_that_stops_leaves_no_request_out() {
+    let mock = MockLlm::new().fixtures(
+        "fixtures: [{response: {content: abc}, streaming: {latency: 60000, chunk_size: 1}}]",
+    );
+    let bound = mock.unwrap().bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
+    let (desk, url) = (bound.desk(), bound.url());
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let served = tokio::spawn(bound.serve_until(async move { stopped.await.unwrap() }));
+    let mut stream =
+        tokio::net::TcpStream::connect(url.strip_prefix("http://").unwrap()).await.unwrap();
+    let body = Api::Chat.body("m", "x", true).to_string();
+    stream.write_all(&written("POST", "/v1/chat/completions", &[], body.as_bytes())).await.unwrap();
+    stream.read_exact(&mut [0; 16]).await.unwrap();
+    stop.send(()).unwrap();
+    served.await.unwrap();
+    assert_eq!(desk.journal().entries()[0].ending, Ending::Broken);
+}
