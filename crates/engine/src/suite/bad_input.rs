@@ -14,7 +14,7 @@ use mcp_loadtest_core::{
 };
 use serde_json::{Map, Value, json};
 
-use super::{run::Desk, servers::Known};
+use super::{desk::Desk, servers::Known};
 use crate::{Probe, Run};
 
 /// How many cases of bad arguments are tried, unless something else is said.

@@ -5,10 +5,7 @@ use mcp_loadtest_core::{
     suite::{Outcome, TestResult, expect::Mismatch},
 };
 
-use super::{
-    pool::Pool,
-    run::{Case, Desk},
-};
+use super::{choose::Case, desk::Desk, pool::Pool};
 use crate::{Report, Run};
 
 /// Carries the test out.

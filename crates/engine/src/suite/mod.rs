@@ -4,7 +4,10 @@
 //! |------------|-----------------------------------------------------------------------|
 //! | `loaded`   | a suite with its file, ready to be carried out                        |
 //! | `stand`    | what only the caller can start: mocks of servers and models           |
-//! | `run`      | the tests one after the other, several at a time                      |
+//! | `run`      | a run as it is described, and its course as a whole                   |
+//! | `choose`   | which tests are carried out                                           |
+//! | `desk`     | what all workers share                                                |
+//! | `work`     | a worker: one test after the other                                    |
 //! | `servers`  | the servers of a run, each started when it is first needed            |
 //! | `pool`     | the sessions of one worker; one that broke is opened again            |
 //! | `request`  | a tool, a resource, a prompt                                          |
@@ -17,6 +20,8 @@
 
 mod agent;
 mod bad_input;
+mod choose;
+mod desk;
 mod load;
 mod loaded;
 mod pool;
@@ -24,6 +29,7 @@ mod request;
 mod run;
 mod servers;
 mod stand;
+mod work;
 
 pub use self::{
     loaded::LoadedSuite,

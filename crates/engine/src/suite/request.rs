@@ -5,7 +5,7 @@ use std::{rc::Rc, time::Duration};
 use mcp_loadtest_core::{
     display::visible_lines,
     event::Phase,
-    mcp::{Era, method},
+    mcp::method,
     outcome::{ErrorCategory, Outcome as CallOutcome},
     suite::{
         Outcome, TestKind, TestResult,
@@ -17,8 +17,9 @@ use serde_json::{Map, Value, json};
 
 use super::{
     bad_input,
+    choose::Case,
+    desk::Desk,
     pool::{Lent, Pool},
-    run::{Case, Desk},
 };
 
 /// How long a reply may take, unless something else is said.
@@ -174,7 +175,7 @@ async fn prepare(question: &Question<'_>, lent: &Lent) -> Result<Rc<Prepared>, S
     let args = || Value::Object(question.args.cloned().unwrap_or_default());
     Ok(match question.method {
         method::TOOLS_CALL => {
-            let schema = tool_schema(session, question.subject, question.timeout).await;
+            let schema = lent.known.schema(session, question.subject, question.timeout).await;
             session.prepare_tool_call(question.subject, &args(), &schema)
         }
         method::PROMPTS_GET => {
@@ -183,16 +184,6 @@ async fn prepare(question: &Question<'_>, lent: &Lent) -> Result<Rc<Prepared>, S
         }
         _ => session.prepare(question.method, json!({ "uri": question.subject })),
     })
-}
-
-/// The schema of a tool, where it says what is repeated in headers. Elsewhere nobody needs it.
-async fn tool_schema(session: &Session, tool: &str, limit: Duration) -> Value {
-    if session.revision().era() != Era::Modern || session.http_session_id().is_none() {
-        return Value::Null;
-    }
-    let listed = session.list_tools(limit).await.unwrap_or_default();
-    let tool = listed.tools.into_iter().find(|listed| listed.name == tool);
-    tool.map_or(Value::Null, |tool| tool.input_schema)
 }
 
 fn is_gone(reply: &Reply) -> bool {

@@ -1,39 +1,25 @@
-//! The tests one after the other, several at a time.
+//! A run of suites: how it is described, and its course as a whole.
 
-use std::{
-    cell::{Cell, RefCell},
-    collections::BTreeMap,
-    path::PathBuf,
-    rc::Rc,
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::BTreeMap, path::PathBuf, rc::Rc, sync::Arc};
 
 use mcp_loadtest_core::{
     seed::Seed,
-    server::shell_word,
-    suite::{
-        Isolation, Outcome, Repeats, Selection, SuiteReport, TestKind, TestResult,
-        expect::{Mismatch, Store},
-    },
+    suite::{Outcome, Selection, SuiteReport, expect::Store},
 };
 use tokio::{sync::oneshot, task::JoinSet, time::Instant};
 
 use super::{
     agent::Models,
+    choose::chosen,
+    desk::{Desk, Queue},
     loaded::LoadedSuite,
-    pool::Pool,
-    request::DEFAULT_TIMEOUT,
-    servers::Servers,
     stand::{NoStand, Stand},
+    work::work,
 };
 use crate::{conductor::on_local_runtime, error::RunError, stop::Stop};
 
 /// Told of each test that is over: its name and how it ended.
 pub type TestWatcher = Arc<dyn Fn(&str, Outcome) + Send + Sync>;
-
-/// So many failures are told with their line, which costs a walk through the file each.
-const WITH_LINES: usize = 50;
 
 /// A run of suites.
 ///
@@ -49,20 +35,20 @@ const WITH_LINES: usize = 50;
 /// ```
 #[derive(Clone)]
 pub struct SuiteRun {
-    suites: Vec<LoadedSuite>,
+    pub(super) suites: Vec<LoadedSuite>,
     pub(super) settings: Settings,
-    stand: Arc<dyn Stand>,
-    watcher: Option<TestWatcher>,
-    stop: Stop,
+    pub(super) stand: Arc<dyn Stand>,
+    pub(super) watcher: Option<TestWatcher>,
+    pub(super) stop: Stop,
 }
 
 /// How suites are carried out.
 #[derive(Debug, Clone)]
 pub(super) struct Settings {
-    selection: Selection,
-    parallel: Option<u16>,
-    repeat: u32,
-    fail_fast: bool,
+    pub(super) selection: Selection,
+    pub(super) parallel: Option<u16>,
+    pub(super) repeat: u32,
+    pub(super) fail_fast: bool,
     pub(super) seed: Seed,
     pub(super) model: Option<String>,
     pub(super) vars: BTreeMap<String, String>,
@@ -231,231 +217,4 @@ impl SuiteRun {
         let report = SuiteReport::new(tests, took_ms, desk.settings.seed.0, interrupted);
         SuiteOutcome { report, snapshots }
     }
-}
-
-/// One test that was chosen.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Case {
-    pub(super) suite: usize,
-    pub(super) kind: TestKind,
-    pub(super) index: usize,
-}
-
-/// Which tests a worker takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Queue {
-    /// All but load tests.
-    Usual,
-    /// Load tests.
-    Loads,
-}
-
-/// What all workers share.
-pub(super) struct Desk {
-    pub(super) suites: Rc<Vec<LoadedSuite>>,
-    pub(super) settings: Settings,
-    pub(super) stand: Arc<dyn Stand>,
-    pub(super) stop: Stop,
-    pub(super) snapshots: RefCell<Vec<Store>>,
-    watcher: Option<TestWatcher>,
-    servers: Rc<Servers>,
-    cases: Vec<Case>,
-    results: RefCell<Vec<TestResult>>,
-    next: [Cell<usize>; 2],
-    enough: Cell<bool>,
-}
-
-impl Desk {
-    fn new(run: SuiteRun) -> Self {
-        let SuiteRun { suites, settings, stand, watcher, stop } = run;
-        let snapshots = suites.iter().map(|suite| suite.snapshots.clone()).collect();
-        let suites = Rc::new(suites);
-        let (cases, results) = chosen(&suites, &settings.selection);
-        let servers = Servers::new(suites.clone(), stand.clone(), shortest_deadline(&suites));
-        Self {
-            suites,
-            settings,
-            stand,
-            stop,
-            snapshots: RefCell::new(snapshots),
-            watcher,
-            servers: Rc::new(servers),
-            cases,
-            results: RefCell::new(results),
-            next: [Cell::new(0), Cell::new(0)],
-            enough: Cell::new(false),
-        }
-    }
-
-    /// How many tests go on at the same time.
-    fn width(&self) -> usize {
-        let written = self.suites.iter().map(|loaded| loaded.suite.run_options.parallel.number());
-        let width = self.settings.parallel.or(written.min()).unwrap_or(1);
-        usize::from(width).min(self.cases.len()).max(1)
-    }
-
-    pub(super) fn isolation(&self, case: Case) -> Isolation {
-        self.suites[case.suite].suite.run_options.restart_policy
-    }
-
-    /// The next test of a queue that is to be carried out.
-    fn take(&self, queue: Queue) -> Option<usize> {
-        let next = &self.next[queue as usize];
-        loop {
-            let at = next.replace(next.get() + 1);
-            let case = self.cases.get(at)?;
-            let is_load = case.kind == TestKind::Load;
-            let is_open = self.results.borrow()[at].outcome == Outcome::NotRun;
-            if is_open && is_load == (queue == Queue::Loads) {
-                return Some(at);
-            }
-        }
-    }
-
-    fn put(&self, at: usize, result: TestResult) {
-        if let Some(watcher) = &self.watcher {
-            watcher(&result.name, result.outcome);
-        }
-        if self.settings.fail_fast && result.is_bad() {
-            self.enough.set(true);
-        }
-        self.results.borrow_mut()[at] = result;
-    }
-
-    /// Blames a test that is over already: what it left behind showed only later.
-    pub(super) fn blame(&self, at: usize, failure: Mismatch) {
-        let mut results = self.results.borrow_mut();
-        results[at].outcome = Outcome::Failed;
-        results[at].failures.push(failure);
-    }
-
-    fn results(&self) -> (Vec<TestResult>, Vec<Store>) {
-        let mut results = self.results.borrow().clone();
-        let mut lines = 0;
-        for (result, case) in results.iter_mut().zip(&self.cases) {
-            if result.is_bad() && lines < WITH_LINES {
-                lines += 1;
-                result.line = self.suites[case.suite].line(case.kind, case.index);
-            }
-        }
-        (results, self.snapshots.borrow().clone())
-    }
-}
-
-/// Takes tests for as long as there are any.
-async fn work(desk: Rc<Desk>, queue: Queue) {
-    let mut pool = Pool::new(desk.servers.clone());
-    while !desk.enough.get() && !desk.stop.is_stopped() {
-        let Some(at) = desk.take(queue) else { break };
-        let result = tokio::select! {
-            result = repeated(&desk, at, &mut pool) => result,
-            () = desk.stop.stopped() => break,
-        };
-        desk.put(at, result);
-    }
-    pool.close().await;
-}
-
-/// Carries a test out as often as was asked.
-async fn repeated(desk: &Desk, at: usize, pool: &mut Pool) -> TestResult {
-    let case = desk.cases[at];
-    let times = match case.kind {
-        TestKind::Agent => {
-            let agent = &desk.suites[case.suite].suite.agents[case.index];
-            desk.settings.repeat.saturating_mul(agent.runs.unwrap_or(1))
-        }
-        _ => desk.settings.repeat,
-    };
-    let (mut passed, mut took_ms) = (0, 0.0);
-    let mut worst: Option<TestResult> = None;
-    for number in 0..times {
-        let began = Instant::now();
-        let mut result = once(desk, at, number, pool).await;
-        result.took_ms = began.elapsed().as_secs_f64() * 1e3;
-        took_ms += result.took_ms;
-        passed += u32::from(result.outcome == Outcome::Passed);
-        let is_broken = result.outcome == Outcome::Broken;
-        // The first that fails is told; before one does, the last that passed.
-        if !worst.as_ref().is_some_and(TestResult::is_bad) {
-            worst = Some(result);
-        }
-        if is_broken {
-            break;
-        }
-    }
-    let mut result = worst.unwrap_or_else(|| desk.results.borrow()[at].clone());
-    result.took_ms = took_ms;
-    result.repeats = (times > 1).then(|| Repeats::new(passed, times));
-    result
-}
-
-/// Carries a test out once.
-async fn once(desk: &Desk, at: usize, number: u32, pool: &mut Pool) -> TestResult {
-    let case = desk.cases[at];
-    let empty = desk.results.borrow()[at].clone();
-    match case.kind {
-        TestKind::Tool | TestKind::Resource | TestKind::Prompt => {
-            super::request::carry_out(desk, case, at, empty, pool).await
-        }
-        TestKind::Agent => super::agent::carry_out(desk, case, (at, number), empty, pool).await,
-        TestKind::Load => super::load::carry_out(desk, case, empty, pool).await,
-    }
-}
-
-/// The tests that were chosen, and what is known of each before it is carried out.
-fn chosen(suites: &[LoadedSuite], selection: &Selection) -> (Vec<Case>, Vec<TestResult>) {
-    let (mut cases, mut results) = (Vec::new(), Vec::new());
-    let mut place = 0;
-    for (at, loaded) in suites.iter().enumerate() {
-        let suite = &loaded.suite;
-        let tools = suite.tools.iter().map(|test| (&test.name, &test.tags, &test.skip));
-        let resources = suite.resources.iter().map(|test| (&test.name, &test.tags, &test.skip));
-        let prompts = suite.prompts.iter().map(|test| (&test.name, &test.tags, &test.skip));
-        let agents = suite.agents.iter().map(|test| (&test.name, &test.tags, &test.skip));
-        let loads = suite.loads.iter().map(|test| (&test.name, &test.tags, &test.skip));
-        let numbered = [
-            (TestKind::Tool, tools.collect::<Vec<_>>()),
-            (TestKind::Resource, resources.collect()),
-            (TestKind::Prompt, prompts.collect()),
-            (TestKind::Agent, agents.collect()),
-            (TestKind::Load, loads.collect()),
-        ];
-        for (kind, tests) in numbered {
-            for (index, (name, tags, skip)) in tests.into_iter().enumerate() {
-                if !selection.admits(name, tags) {
-                    continue;
-                }
-                place += 1;
-                if !selection.in_shard(place - 1) {
-                    continue;
-                }
-                cases.push(Case { suite: at, kind, index });
-                let mut result = TestResult::new(&loaded.file, name, kind);
-                result.reproduce = format!(
-                    "mcp-loadtest test {} --name {}",
-                    shell_word(&loaded.file),
-                    shell_word(name)
-                );
-                if let Some(reason) = skip {
-                    result.outcome = Outcome::Skipped;
-                    result.reason.clone_from(reason);
-                }
-                results.push(result);
-            }
-        }
-    }
-    (cases, results)
-}
-
-/// The shortest time that any call has: it sets how closely the clock is watched.
-fn shortest_deadline(suites: &[LoadedSuite]) -> Duration {
-    let suites = suites.iter().map(|loaded| &loaded.suite);
-    let times = suites.flat_map(|suite| {
-        let tools = suite.tools.iter().map(|test| test.timeout_ms);
-        let resources = suite.resources.iter().map(|test| test.timeout_ms);
-        let prompts = suite.prompts.iter().map(|test| test.timeout_ms);
-        let agents = suite.agents.iter().map(|test| Some(test.recovery.as_ref()?.max_detection_ms));
-        tools.chain(resources).chain(prompts).chain(agents).flatten()
-    });
-    times.min().map_or(DEFAULT_TIMEOUT, Duration::from_millis)
 }

@@ -2,12 +2,16 @@
 
 use std::{any::Any, cell::RefCell, collections::HashMap, rc::Rc, sync::Arc, time::Duration};
 
-use mcp_loadtest_core::{mcp::Revision, server::Server};
+use mcp_loadtest_core::{
+    mcp::{Era, Revision, Tool},
+    server::{Server, Transport},
+};
 use mcp_loadtest_wire::{
     clock::Clock,
     session::{Options, Session, Target},
     sink::Nowhere,
 };
+use serde_json::Value;
 use tokio::sync::OnceCell;
 
 use super::{loaded::LoadedSuite, stand::Stand};
@@ -22,6 +26,8 @@ pub(super) struct Known {
     target: Target,
     options: Options,
     pub(super) revision: Revision,
+    /// What it lists, asked for once where it matters.
+    tools: OnceCell<Vec<Tool>>,
     /// Keeps a mock of ours going.
     _mock: Option<Box<dyn Any>>,
 }
@@ -31,6 +37,19 @@ impl Known {
     pub(super) async fn open(&self) -> Result<Session, String> {
         let opened = Session::open(&self.target, &self.options, self.revision).await;
         opened.map(|(session, _)| session).map_err(|error| error.to_string())
+    }
+
+    /// The schema of a tool, where it says which parameters HTTP repeats in headers. Elsewhere nobody
+    /// needs it, and nobody asks for it.
+    pub(super) async fn schema(&self, session: &Session, tool: &str, limit: Duration) -> Value {
+        let is_http = matches!(self.server.transport, Transport::Http { .. });
+        if !is_http || self.revision.era() != Era::Modern {
+            return Value::Null;
+        }
+        let list = async { session.list_tools(limit).await.unwrap_or_default().tools };
+        let tools = self.tools.get_or_init(|| list).await;
+        let listed = tools.iter().find(|listed| listed.name == tool);
+        listed.map_or(Value::Null, |tool| tool.input_schema.clone())
     }
 }
 
@@ -84,6 +103,7 @@ impl Servers {
         };
         let revision = choose_revision(&server, &target, &options).await;
         let revision = revision.map_err(|error| format!("{server}: {error}"))?;
-        Ok(Rc::new(Known { server, target, options, revision, _mock: mock }))
+        let tools = OnceCell::new();
+        Ok(Rc::new(Known { server, target, options, revision, tools, _mock: mock }))
     }
 }

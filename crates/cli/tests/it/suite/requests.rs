@@ -210,3 +210,14 @@ fn each_test_can_have_a_server_of_its_own() {
     };
     assert_eq!((count("per_run"), count("per_test")), (1, 2));
 }
+
+#[test]
+fn parameters_that_http_repeats_in_headers_are_repeated() {
+    let bench = Bench::new(
+        "servers:\n  m:\n    mock:\n      tools:\n        - name: query\n          input_schema: {type: object, \
+         properties: {region: {type: string, x-mcp-header: Region}}}\n          response: done\n\
+         tools:\n  - {name: marked, tool: query, args: {region: eu}}\n",
+    );
+    let (report, code) = bench.report(&[]);
+    assert_eq!(code, 0, "{report:#}");
+}

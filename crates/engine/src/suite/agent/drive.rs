@@ -22,7 +22,7 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
 use super::{
-    super::run::{Case, Desk},
+    super::{choose::Case, desk::Desk},
     model::Model,
     tape::{self, Tape},
     toolbox::{Offered, Toolbox},

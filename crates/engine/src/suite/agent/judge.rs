@@ -12,10 +12,7 @@ use mcp_loadtest_core::{
     tools_file::{ToolEntry, ToolsFile},
 };
 
-use super::super::{
-    loaded::LoadedSuite,
-    run::{Case, Desk},
-};
+use super::super::{choose::Case, desk::Desk, loaded::LoadedSuite};
 
 /// What was seen of a run.
 pub(super) struct Seen {

@@ -22,7 +22,8 @@ use ulid::Ulid;
 
 use super::{
     super::{
-        run::{Case, Desk},
+        choose::Case,
+        desk::Desk,
         stand::{StartedLlm, Watched},
     },
     broken,

@@ -4,6 +4,8 @@
 //! |-----------|-----------------------------------------------------------------------|
 //! | `toolbox` | the tools that the agent has, and the servers behind them             |
 //! | `model`   | who decides what the agent does next                                  |
+//! | `persona` | a model that comes with the tool, with a tool to call                 |
+//! | `api`     | where a model is asked                                                |
 //! | `tape`    | what models said, written down and said again                         |
 //! | `drive`   | the loop between the two                                              |
 //! | `live`    | the same for a program of its own, in real time                       |
@@ -12,10 +14,12 @@
 //! A call that an injected fault touches is not made: what the agent's client would have seen is
 //! made up, and costs virtual time. So nothing blocks, and the same seed gives the same run.
 
+mod api;
 mod drive;
 mod judge;
 mod live;
 mod model;
+mod persona;
 mod tape;
 mod toolbox;
 
@@ -24,10 +28,7 @@ use tokio::time::Instant;
 
 pub(super) use self::model::Models;
 use self::{drive::Drive, model::Surroundings, toolbox::Toolbox};
-use super::{
-    pool::Pool,
-    run::{Case, Desk},
-};
+use super::{choose::Case, desk::Desk, pool::Pool};
 
 /// Gives the task once. `place`: which test it is, and which of its runs.
 pub(super) async fn carry_out(

@@ -1,14 +1,10 @@
 //! Who decides what the agent does next.
 
-use std::{any::Any, time::Duration};
+use std::any::Any;
 
 use mcp_loadtest_core::{
-    agent::{
-        Conversation, Message, ToolCall, Turn,
-        dialect::{self, bare_base_url},
-    },
+    agent::{Conversation, Message, ToolCall, Turn, dialect},
     config::{ConfigError, KeyPath},
-    generate::{self, Budget},
     llm::{Provider, estimated_tokens},
     suite::{
         AgentTest, Model as Entry, ModelSource, TestKind,
@@ -16,21 +12,15 @@ use mcp_loadtest_core::{
         script::{CallOutcome, Next, Persona, Script},
     },
 };
-use mcp_loadtest_wire::{post::post_json, session::Address};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{
-    super::{
-        loaded::LoadedSuite,
-        run::{Case, Desk, Settings},
-        stand::Speaker,
-    },
+    super::{choose::Case, desk::Desk, loaded::LoadedSuite, run::Settings, stand::Speaker},
+    api::Api,
+    persona,
     tape::{self, Tape},
-    toolbox::{Offered, Toolbox},
+    toolbox::Toolbox,
 };
-
-/// How long a provider may take for one answer.
-const PATIENCE: Duration = Duration::from_secs(120);
 
 /// What a model is opened with.
 pub(super) struct Surroundings<'a> {
@@ -135,7 +125,7 @@ impl Models {
         }
         let name = Self::named(&desk.settings, agent).map_err(|error| error.to_string())?;
         if let Some(persona) = Persona::find(name) {
-            return persona_script(persona, loaded, agent, toolbox).map(Model::Script);
+            return persona::script(persona, loaded, agent, toolbox).map(Model::Script);
         }
         if let Some(api) =
             Self::api(loaded, &desk.settings, name).map_err(|error| error.to_string())?
@@ -170,57 +160,6 @@ impl Models {
             ModelSource::Api(_) => Err("it is no model of ours".into()),
         }
     }
-}
-
-/// The script of a model that comes with the tool: it calls what the faults are aimed at.
-fn persona_script(
-    persona: &Persona,
-    loaded: &LoadedSuite,
-    agent: &AgentTest,
-    toolbox: &Toolbox,
-) -> Result<Script, String> {
-    let aimed = agent.inject.iter().filter_map(|name| {
-        let target = loaded.suite.fault(name)?.selector();
-        toolbox.offered.iter().find(|offered| {
-            target.tool.as_ref().is_none_or(|tool| *tool == offered.tool.name)
-                && target.server.as_ref().is_none_or(|server| *server == offered.server)
-        })
-    });
-    let first = aimed.chain(toolbox.offered.first()).next();
-    let first = first.ok_or("the servers of this agent have no tools")?;
-    let fallback = agent.recovery.as_ref().and_then(|recovery| recovery.fallback.0.first());
-    let other = toolbox.offered.iter().find(|offered| match fallback {
-        Some(name) => *name == offered.tool.name,
-        None => offered.name != first.name,
-    });
-    let call = |offered: &Offered| -> (String, Map<String, Value>) {
-        (offered.name.clone(), made_up(offered, &agent.prompt))
-    };
-    let (name, args) = call(first);
-    let other = other.map(call);
-    let other = other.as_ref().map(|(name, args)| (name.as_str(), args.clone()));
-    Ok(persona.script((&name, args), other))
-}
-
-/// Arguments that fit the tool: the task itself where a text is wanted.
-fn made_up(offered: &Offered, prompt: &str) -> Map<String, Value> {
-    let schema = &offered.tool.input_schema;
-    let dice = &mut mcp_loadtest_core::seed::Seed::default().dice(0);
-    let made = generate::arguments(schema, dice, &Budget::default()).unwrap_or_default();
-    let mut args = made.as_object().cloned().unwrap_or_default();
-    for (name, value) in &mut args {
-        let property = schema.pointer(&format!("/properties/{name}"));
-        let plain = property.is_some_and(|property| {
-            property["type"] == "string"
-                && ["enum", "const", "format", "pattern", "maxLength", "default"]
-                    .iter()
-                    .all(|key| property.get(key).is_none())
-        });
-        if plain {
-            *value = prompt.into();
-        }
-    }
-    args
 }
 
 /// Who decides what the agent does next.
@@ -287,36 +226,4 @@ fn scripted(script: &Script, prompt: &str, conversation: &Conversation) -> Turn 
     let said = turn.text.len() + turn.calls.iter().map(args).sum::<usize>();
     turn.usage = Usage { input: estimated_tokens(read), output: estimated_tokens(said) };
     turn
-}
-
-/// Where a model is asked.
-pub(super) struct Api {
-    provider: Provider,
-    id: String,
-    key: String,
-    key_env: String,
-    base_url: String,
-}
-
-impl Api {
-    fn checked(&self, name: &str) -> Result<(), ConfigError> {
-        if !self.key.is_empty() {
-            return Ok(());
-        }
-        let key = &self.key_env;
-        Err(ConfigError::new("model", format!("there is no key for `{name}`: `{key}` is not set"))
-            .with_hint(format!("set `{key}`, or run it with --model scripted:careful")))
-    }
-
-    async fn ask(&self, conversation: &Conversation) -> Result<Turn, String> {
-        let request = dialect::request(self.provider, &self.id, &self.key, conversation);
-        let mut address =
-            Address::new(format!("{}{}", bare_base_url(&self.base_url), request.path));
-        address.headers =
-            request.headers.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-        let why = |why: String| format!("the model `{}` did not answer: {why}", self.id);
-        let answer = post_json(&address, &request.body, PATIENCE).await;
-        let answer = answer.map_err(|error| why(error.to_string()))?;
-        dialect::read(self.provider, &answer, conversation.messages.len()).map_err(why)
-    }
 }

@@ -12,8 +12,9 @@ use mcp_loadtest_core::{
 use mcp_loadtest_wire::session::Session;
 
 use super::super::{
+    choose::Case,
+    desk::Desk,
     pool::{Lent, Pool},
-    run::{Case, Desk},
 };
 
 /// How long a server may take to list its tools.
