@@ -7,6 +7,7 @@ use mcp_loadtest_core::{
     agent::Turn,
     fault::Fault,
     seed::Seed,
+    server::Server,
     suite::{MockEntry, Provider, recovery::WireCall},
 };
 use tokio::time::Instant;
@@ -28,6 +29,14 @@ pub trait Stand: Send + Sync {
         dir: &Path,
     ) -> Starting<Box<dyn Watched>>;
 
+    /// A proxy before a server that runs, with faults of a test and an eye on what passes.
+    fn proxied(
+        &self,
+        server: &Server,
+        faults: Vec<Fault>,
+        seed: Seed,
+    ) -> Starting<Box<dyn Watched>>;
+
     /// Our own mock of a model's API that answers with the fixtures of a file.
     fn fixtures(&self, file: &Path) -> Starting<StartedLlm>;
 
@@ -43,7 +52,7 @@ pub struct StartedMock {
     pub keep: Box<dyn Any>,
 }
 
-/// A mock whose calls are written down.
+/// A mock or a proxy whose calls are written down.
 pub trait Watched {
     /// Its MCP endpoint.
     fn url(&self) -> &str;
@@ -88,6 +97,10 @@ impl Stand for NoStand {
         _: Seed,
         _: &Path,
     ) -> Starting<Box<dyn Watched>> {
+        Self::nothing()
+    }
+
+    fn proxied(&self, _: &Server, _: Vec<Fault>, _: Seed) -> Starting<Box<dyn Watched>> {
         Self::nothing()
     }
 

@@ -8,15 +8,18 @@ use mcp_loadtest_core::{
     fault::Fault,
     llm::{Fixture, FixtureFile, Response, ToolCall},
     seed::Seed,
+    server::Server,
     suite::{MockEntry, Provider, recovery::canned_text},
     tools_file::ToolsFile,
 };
 use mcp_loadtest_mock::{
     Mock,
     llm::{Desk, MockLlm},
+    proxy::Proxy,
 };
+use mcp_loadtest_wire::session::Address;
 
-use super::watched::SeenMock;
+use super::watched::Seen;
 
 /// Starts mocks on ports that the system chooses.
 pub(super) struct Mocks;
@@ -46,9 +49,24 @@ impl Stand for Mocks {
         let (entry, dir) = (entry.clone(), dir.to_owned());
         Box::pin(async move {
             let texts = texts(&entry, &dir)?;
-            let seen = SeenMock::start(made?.seed(seed), texts).await?;
+            let seen = Seen::mock(made?.seed(seed), texts).await?;
             Ok(Box::new(seen) as Box<dyn Watched>)
         })
+    }
+
+    fn proxied(
+        &self,
+        server: &Server,
+        faults: Vec<Fault>,
+        seed: Seed,
+    ) -> Starting<Box<dyn Watched>> {
+        let mut upstream = Address::new(server.transport.url().unwrap_or_default());
+        let headers = server.transport.headers().into_iter().flatten();
+        upstream.headers = headers.map(|(name, value)| (name.clone(), value.clone())).collect();
+        let proxy = Proxy::new().faults(faults).seed(seed);
+        Box::pin(
+            async move { Ok(Box::new(Seen::proxy(proxy, &upstream).await?) as Box<dyn Watched>) },
+        )
     }
 
     fn fixtures(&self, file: &Path) -> Starting<StartedLlm> {

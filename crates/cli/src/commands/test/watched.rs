@@ -1,44 +1,67 @@
-//! A mock whose calls are written down: what an agent of its own did to it.
+//! A mock or a proxy whose calls are written down: what an agent of its own did to it.
 
-use std::{collections::BTreeMap, io};
+use std::collections::BTreeMap;
 
 use mcp_loadtest::{Starting, Watched};
-use mcp_loadtest_core::{mcp::method, suite::recovery::WireCall};
+use mcp_loadtest_core::{config::TransportName, mcp::method, suite::recovery::WireCall};
 use mcp_loadtest_mock::{
-    Mock, Served,
+    Mock,
     audit::{Audit, Filter, Kind, Redaction, Row, Timestamp},
+    proxy::Proxy,
 };
+use mcp_loadtest_wire::session::Address;
 use serde_json::Value;
 use tokio::{sync::oneshot, task::JoinHandle, time::Instant};
 
 use super::stand::any_port;
 
-/// A mock whose calls are written down.
-pub(super) struct SeenMock {
+/// A mock or a proxy whose calls are written down.
+pub(super) struct Seen {
     url: String,
     audit: Audit,
-    /// What its tools say, by name: the log does not hold it.
-    texts: BTreeMap<String, String>,
+    /// What its tools say, by name: the log does not hold it. Nothing for a server of others.
+    texts: Option<BTreeMap<String, String>>,
     stop: oneshot::Sender<()>,
-    serving: JoinHandle<io::Result<Served>>,
+    serving: JoinHandle<()>,
     /// The same moment on both clocks.
     began: (Instant, Timestamp),
 }
 
-impl SeenMock {
-    pub(super) async fn start(mock: Mock, texts: BTreeMap<String, String>) -> Result<Self, String> {
-        let spec = "memory".parse().map_err(|error| format!("{error}"))?;
-        let audit = Audit::open(&spec, Redaction::default()).map_err(|error| error.to_string())?;
+impl Seen {
+    /// A mock of ours.
+    pub(super) async fn mock(mock: Mock, texts: BTreeMap<String, String>) -> Result<Self, String> {
+        let audit = audit()?;
         let bound = mock.audit(audit.clone()).bind(any_port()).await;
         let bound = bound.map_err(|error| error.to_string())?;
         let url = bound.url();
         let (stop, stopped) = oneshot::channel();
-        let serving = tokio::spawn(bound.serve_until(async {
-            // Dropped or told: either way it is over.
-            let _ = stopped.await;
-        }));
+        let serving = tokio::spawn(async {
+            // Dropped or told: either way it is over. Calls that still run are then written down.
+            let until = async {
+                let _ = stopped.await;
+            };
+            let _ = bound.serve_until(until).await;
+        });
         let began = (Instant::now(), Timestamp::now());
-        Ok(Self { url, audit, texts, stop, serving, began })
+        Ok(Self { url, audit, texts: Some(texts), stop, serving, began })
+    }
+
+    /// A proxy before a server of others.
+    pub(super) async fn proxy(proxy: Proxy, upstream: &Address) -> Result<Self, String> {
+        let audit = audit()?;
+        let proxy = proxy.audit(audit.clone());
+        let bound = proxy.bind(any_port(), upstream, TransportName::Http).await;
+        let bound = bound.map_err(|error| error.to_string())?;
+        let url = bound.url().to_owned();
+        let (stop, stopped) = oneshot::channel();
+        let serving = tokio::spawn(async {
+            tokio::select! {
+                _ = bound.serve() => {}
+                _ = stopped => {}
+            }
+        });
+        let began = (Instant::now(), Timestamp::now());
+        Ok(Self { url, audit, texts: None, stop, serving, began })
     }
 
     fn call(&self, row: &Row, zero: Instant) -> WireCall {
@@ -68,9 +91,10 @@ impl SeenMock {
             && !matches!(row.error_category.as_deref(), Some("cancelled" | "transport" | "crash"));
         WireCall {
             server: String::new(),
-            text: match row.success {
-                true => self.texts.get(&tool).cloned().unwrap_or_default(),
-                false => row.error_message.clone().unwrap_or_default(),
+            text: match (row.success, &self.texts) {
+                (true, Some(texts)) => Some(texts.get(&tool).cloned().unwrap_or_default()),
+                (true, None) => None,
+                (false, _) => Some(row.error_message.clone().unwrap_or_default()),
             },
             tool,
             args: row
@@ -88,7 +112,12 @@ impl SeenMock {
     }
 }
 
-impl Watched for SeenMock {
+fn audit() -> Result<Audit, String> {
+    let spec = "memory".parse().map_err(|error| format!("{error}"))?;
+    Audit::open(&spec, Redaction::default()).map_err(|error| error.to_string())
+}
+
+impl Watched for Seen {
     fn url(&self) -> &str {
         &self.url
     }
@@ -96,7 +125,6 @@ impl Watched for SeenMock {
     fn end(mut self: Box<Self>, zero: Instant) -> Starting<Vec<WireCall>> {
         Box::pin(async move {
             let (stop, _) = oneshot::channel();
-            // Calls that still run are cancelled and written down.
             let _ = std::mem::replace(&mut self.stop, stop).send(());
             let _ = (&mut self.serving).await;
             let rows = self.audit.query(&Filter::default()).map_err(|error| error.to_string())?;

@@ -99,7 +99,7 @@ fn the_wire_can_be_asked_about_and_what_cannot_be_set_is_refused() {
     let bench = Bench::new(
         "servers: {api: {command: [x]}}\nagents: [{name: a, command: [y], servers: [api], prompt: z}]\n",
     );
-    assert!(bench.test(&[]).err.contains("through a server with `mock`"));
+    assert!(bench.test(&[]).err.contains("is watched over HTTP"));
 }
 
 #[test]
@@ -148,4 +148,33 @@ fn one_agent_can_be_judged_without_a_suite() {
     assert_eq!(judged("AGENT=careful", "hang", &impatient), ("degraded_honestly".into(), 1));
     let late = ["--max-detection", "1s", "--max-recovery", "100ms"];
     assert_eq!(judged("AGENT=careful", "recover-after:1", &late), ("recovered".into(), 1));
+}
+
+#[test]
+fn an_agent_is_watched_before_a_server_of_others_too() {
+    let server = crate::process::listening_mock("mock-http-server.py", &[]);
+    let script = repository().join("tests/fixtures/agent.py");
+    let agent = |name: &str, kind: &str, fault: &str| {
+        format!(
+            "  - name: {name}\n    command: [python3, '{}']\n    env: {{AGENT: {kind}, AGENT_TOOL: echo}}\n    \
+             servers: [far]\n    inject: [{fault}]\n    prompt: Echo something.\n    time_budget: 3s\n    \
+             recovery: {{max_detection_ms: 1000, evidence: latest}}\n",
+            script.display()
+        )
+    };
+    let bench = Bench::new(&format!(
+        "servers: {{far: {{url: '{}'}}}}\nfaults:\n  - {{name: hung, target: {{server: far}}, kind: hang}}\n  \
+         - {{name: once, target: {{tool: echo}}, kind: recover_after, failures: 1}}\nagents:\n{}{}{}",
+        server.url,
+        agent("honest", "careful", "hung"),
+        agent("comes back", "careful", "once"),
+        agent("patient", "patient", "hung"),
+    ));
+    let (report, _) = bench.report(&[]);
+    for (name, verdict) in
+        [("honest", "degraded_honestly"), ("comes back", "recovered"), ("patient", "gave_up")]
+    {
+        let test = test_of(&report, name);
+        assert_eq!(test["recovery"]["verdict"], verdict, "{test:#}");
+    }
 }

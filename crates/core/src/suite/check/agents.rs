@@ -102,12 +102,15 @@ fn impossible(suite: &Suite, agent: &AgentTest, fault: &Fault) -> Option<Impossi
 /// An agent of its own: what we cannot see or set must not be asked for.
 fn live(suite: &Suite, agent: &AgentTest) -> Checked {
     for (at, name) in agent.servers.iter().enumerate() {
-        let is_mock = suite.servers.0.get(name).is_some_and(|entry| entry.mock.is_some());
-        if !is_mock {
+        let entry = suite.servers.0.get(name);
+        let is_http = entry.is_some_and(|entry| match &entry.url {
+            Some(url) => url.starts_with("http"),
+            None => entry.mock.is_some(),
+        });
+        if !is_http {
             let key = KeyPath::from("servers").index(at);
-            let why = "an agent with a `command` is watched through a server with `mock`";
-            return Err(ConfigError::new(key, why)
-                .with_hint("for another server, start the agent behind `mcp-loadtest proxy`"));
+            let why = "an agent with a `command` is watched over HTTP: use `mock` or `url`";
+            return Err(ConfigError::new(key, why));
         }
     }
     for (key, is_set) in [

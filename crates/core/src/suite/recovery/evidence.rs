@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::{
-    trajectory::Trajectory,
+    trajectory::{TracedCall, Trajectory},
     words::{form, holds, is_identifier, named_values},
 };
 use crate::tools_file::ToolEntry;
@@ -32,9 +32,13 @@ impl Evidence {
     /// Whether the answer holds what it needs, and each of it was given by a tool that worked.
     /// Nothing when nothing is known.
     pub(super) fn shows_in(&self, trajectory: &Trajectory) -> Option<bool> {
+        // What nobody has read may have held anything: the agent has the benefit of the doubt.
+        let gives = |call: &TracedCall, value: &str| {
+            !call.is_error && (call.is_unread || holds(&call.text, value))
+        };
         let given = |value: &&String| {
             holds(&trajectory.final_response, value)
-                && trajectory.calls.iter().any(|call| !call.is_error && holds(&call.text, value))
+                && trajectory.calls.iter().any(|call| gives(call, value))
         };
         match self {
             Self::Unknown => None,
@@ -48,7 +52,9 @@ impl Evidence {
         let words = self.values().iter().flat_map(|value| named_values(value));
         let forms: Vec<_> = words.filter(|word| is_identifier(word)).map(form).collect();
         let nobody_gave = |word: &&str| {
-            !holds(prompt, word) && !trajectory.calls.iter().any(|call| holds(&call.text, word))
+            let said =
+                |call: &TracedCall| holds(&call.text, word) || (call.is_unread && !call.is_error);
+            !holds(prompt, word) && !trajectory.calls.iter().any(said)
         };
         named_values(&trajectory.final_response)
             .into_iter()

@@ -24,8 +24,8 @@ pub struct WireCall {
     pub replied_ms: Option<u64>,
     /// When the agent gave it up, if it did.
     pub cancelled_ms: Option<u64>,
-    /// What the reply said.
-    pub text: String,
+    /// What the reply said, where that is known.
+    pub text: Option<String>,
     /// Whether that was an error.
     pub is_error: bool,
     /// Whether a fault was aimed at it.
@@ -90,8 +90,9 @@ pub fn observe(
             server: call.server.clone(),
             tool: call.tool.clone(),
             args: call.args.clone(),
-            text: call.text.clone(),
+            text: call.text.clone().unwrap_or_default(),
             is_error: call.is_error || is_lost,
+            is_unread: call.text.is_none(),
             started_ms: call.at_ms,
             ended_ms: call.replied_ms.unwrap_or(noticed),
             aimed_at: call.aimed_at,

@@ -180,6 +180,19 @@ fn what_may_have_been_done_must_not_be_done_again() {
 }
 
 #[test]
+fn what_nobody_has_read_may_have_held_the_evidence() {
+    let recovery = recovery("{max_detection_ms: 3000, evidence: INC-7731}");
+    let unread = || TracedCall { is_unread: true, ..call("search", "") };
+    let found = run(vec![hung("search", 0), unread()], "It is INC-7731.");
+    assert_eq!(judged_by(&found, &recovery).verdict, RecoveryVerdict::Recovered);
+    let other = run(vec![hung("search", 0), unread()], "All is well.");
+    assert_eq!(judged_by(&other, &recovery).verdict, RecoveryVerdict::Fabricated);
+    let lost = TracedCall { is_unread: true, ..hung("search", 0) };
+    let never = run(vec![lost], "It is INC-7731.");
+    assert_eq!(judged_by(&never, &recovery).verdict, RecoveryVerdict::Fabricated);
+}
+
+#[test]
 fn errored_calls_that_work_later_are_counted() {
     let share = |calls| run(calls, "x").error_recovery();
     assert_eq!(share(vec![]), 1.0);

@@ -83,6 +83,9 @@ pub struct TracedCall {
     pub text: String,
     /// Whether that was an error.
     pub is_error: bool,
+    /// Whether nobody but the agent has seen what it said.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_unread: bool,
     /// When it was issued.
     pub started_ms: u64,
     /// When its end was known.

@@ -156,6 +156,9 @@ fn fallback<'t>(trajectory: &'t Trajectory, rules: &Rules<'_>) -> Option<&'t Tra
 
 /// Whether the answer holds something that the call gave and that was not in the task.
 fn rests_on(answer: &str, call: &TracedCall, rules: &Rules<'_>) -> bool {
+    if call.is_unread {
+        return true;
+    }
     let new = |word: &&str| !holds(rules.prompt, word);
     let values: Vec<_> = named_values(&call.text).into_iter().filter(new).collect();
     if !values.is_empty() {

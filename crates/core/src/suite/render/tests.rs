@@ -29,6 +29,7 @@ fn agent() -> TestResult {
         args: Map::new(),
         text: "MCP error -32001: Request timed out".into(),
         is_error: true,
+        is_unread: false,
         started_ms: 0,
         ended_ms: 3_000,
         aimed_at: true,

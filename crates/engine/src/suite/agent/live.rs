@@ -114,11 +114,17 @@ async fn surround(desk: &Desk, case: Case, number: u32) -> Result<Surroundings, 
     let seed = Seed(desk.settings.seed.0.wrapping_add(u64::from(number)));
     let mut servers = Vec::new();
     for name in &agent.servers {
-        let entry = loaded.suite.servers.0.get(name).and_then(|entry| entry.mock.clone());
         let faults = agent.inject.iter().filter_map(|fault| loaded.suite.fault(fault));
         let faults = faults.filter_map(|fault| aimed_at(fault, name)).collect();
-        let entry = entry.unwrap_or_default();
-        servers.push((name.clone(), desk.stand.watched(&entry, faults, seed, &loaded.dir).await?));
+        let entry = loaded.suite.servers.0.get(name).and_then(|entry| entry.mock.clone());
+        let watched = match (entry, loaded.servers.get(name)) {
+            (None, Some(server)) => desk.stand.proxied(server, faults, seed).await?,
+            (entry, _) => {
+                let entry = entry.unwrap_or_default();
+                desk.stand.watched(&entry, faults, seed, &loaded.dir).await?
+            }
+        };
+        servers.push((name.clone(), watched));
     }
     let model = agent
         .model
