@@ -60,11 +60,16 @@ fn told(error: &Error, key: KeyPath, file: &str) -> ConfigError {
             ConfigError::new(with_last(key, field).plain(), "it is missing")
         }
         Error::SerdeUnknownVariant { variant, expected, .. } => {
-            let error = ConfigError::new(key.plain(), format!("there is no `{variant}`"));
-            error.with_hint(match nearest(variant, expected.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("use one of {}", expected.join(", ")),
-            })
+            let why = format!("there is no `{variant}`");
+            match nearest(variant, expected.iter().copied()) {
+                Some(near) => {
+                    ConfigError::new(key.plain(), why).with_hint(format!("did you mean `{near}`?"))
+                }
+                None => {
+                    let why = format!("{why}; there are {}", expected.join(", "));
+                    ConfigError::new(key.plain(), why)
+                }
+            }
         }
         other => ConfigError::new(key.plain(), plain(other)),
     };
