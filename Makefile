@@ -50,5 +50,5 @@ fuzz:
 	MCP_LOADTEST_FUZZ_CASES=50000 $(CARGO) test --release -p mcp-loadtest-cli --test it fuzzer -- --nocapture
 
 schemas:
-	@for name in config metrics trace summary comparison tools probe gateway case fixtures llm-journal llm-verdict; do \
+	@for name in config metrics trace summary comparison tools probe gateway case fixtures llm-journal llm-verdict suite test; do \
 	  $(CARGO) run --quiet -p mcp-loadtest-cli -- schema $$name > schemas/$$name.v1.json; done

@@ -4,8 +4,9 @@ use clap::{Parser, Subcommand};
 
 use crate::{
     commands::{
-        audit, compare, completions, deadlock_probe, demo, example_config, gateway, list_scenarios,
-        llm, man, mock, negative_path, probe, proxy, replay, report, run, runs, schema,
+        agent, audit, compare, completions, deadlock_probe, demo, example_config, gateway,
+        list_scenarios, llm, man, mock, negative_path, probe, proxy, replay, report, run, runs,
+        schema, test,
     },
     env::Color,
 };
@@ -64,6 +65,10 @@ pub(crate) enum Command {
     DeadlockProbe(deadlock_probe::DeadlockProbeArgs),
     /// Run a scenario, from flags or from a configuration file.
     Run(Box<run::RunArgs>),
+    /// Carry out suites: tests of tools, resources, prompts, agents that meet faults, and loads.
+    Test(Box<test::TestArgs>),
+    /// Give an agent of your own a task and a server that fails, and judge what it does.
+    Agent(Box<agent::AgentArgs>),
     /// Send a saved case of the fuzzer again and tell whether it still shows.
     Replay(Box<replay::ReplayArgs>),
     /// Tell a saved run again, or judge it anew from its trace.

@@ -13,6 +13,7 @@
 //! assert_eq!(ErrorCategory::from_code(-32601), ErrorCategory::ProtocolError);
 //! ```
 
+pub mod agent;
 pub mod analysis;
 pub mod arguments;
 pub mod check;
@@ -21,6 +22,7 @@ pub mod compare;
 pub mod config;
 pub mod danger;
 pub mod display;
+pub mod eval;
 pub mod event;
 pub mod exit;
 pub mod fault;
@@ -39,6 +41,7 @@ pub mod seed;
 pub mod server;
 pub mod silence;
 pub mod stats;
+pub mod suite;
 pub mod tally;
 pub mod thresholds;
 pub mod tools_file;

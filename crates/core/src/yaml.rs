@@ -1,6 +1,8 @@
 //! YAML and JSON files that people write, read strictly: an error says the file, the line, the key
 //! and what to write instead.
 
+mod place;
+
 use serde::de::DeserializeOwned;
 use serde_saphyr::{Error, options, with_deserializer_from_str_with_options};
 
@@ -28,7 +30,21 @@ pub fn read<T: DeserializeOwned>(text: &str, file: &str) -> Result<T, ConfigErro
         let tracked = serde_path_to_error::Deserializer::new(document, &mut track);
         T::deserialize(tracked).inspect_err(|_| key = KeyPath::from(&track.path()))
     });
-    read.map_err(|error| told(&error, key, file))
+    read.map_err(|error| {
+        let told = told(&error, key, file);
+        // What a type says about its own value comes without a place.
+        if told.line.is_none() { in_text(told, text, file) } else { told }
+    })
+}
+
+/// Adds the place to what was found wrong with a value after it was read.
+pub fn in_text(mut error: ConfigError, text: &str, file: &str) -> ConfigError {
+    let place = place::place(text, &error.key);
+    error.file = Some(file.to_owned());
+    error.line = place.map(|(line, _)| line);
+    error.column = place.map(|(_, column)| column);
+    error.key = error.key.plain();
+    error
 }
 
 fn told(error: &Error, key: KeyPath, file: &str) -> ConfigError {
@@ -49,6 +65,18 @@ fn told(error: &Error, key: KeyPath, file: &str) -> ConfigError {
         }
         Error::SerdeMissingField { field, .. } => {
             ConfigError::new(with_last(key, field).plain(), "it is missing")
+        }
+        Error::SerdeUnknownVariant { variant, expected, .. } => {
+            let why = format!("there is no `{variant}`");
+            match nearest(variant, expected.iter().copied()) {
+                Some(near) => {
+                    ConfigError::new(key.plain(), why).with_hint(format!("did you mean `{near}`?"))
+                }
+                None => {
+                    let why = format!("{why}; there are {}", expected.join(", "));
+                    ConfigError::new(key.plain(), why)
+                }
+            }
         }
         other => ConfigError::new(key.plain(), plain(other)),
     };

@@ -31,6 +31,21 @@
 //! assert_eq!(report.deadlock_count, 0);
 //! # }
 //! ```
+//!
+//! How well an agent recovered from a call that never came back is scored by [`eval`]:
+//!
+//! ```
+//! use mcp_loadtest::eval::{meets_recovery_budget, score_recovery, RecoveryObservation};
+//!
+//! let report = score_recovery(&RecoveryObservation {
+//!     call_start_ms: 0,
+//!     detected_ms: Some(3_000),
+//!     recovered_ms: Some(3_200),
+//!     timeout_budget_ms: 3_000,
+//! });
+//! assert!(report.clean_timeout);
+//! assert!(meets_recovery_budget(&report, 5_000));
+//! ```
 
 mod conductor;
 mod context;
@@ -50,6 +65,7 @@ mod saved;
 pub mod scenario;
 mod sequences;
 mod stop;
+mod suite;
 mod target;
 mod trace_writer;
 mod wall_clock;
@@ -60,6 +76,7 @@ pub use history::{History, PastRun, RoundsDir, write_comparison};
 pub use mcp_loadtest_core::{
     compare::{self, Comparison, ComparisonVerdict, Policy},
     config::{Baseline, Trace},
+    eval,
     exit::Exit,
     fuzz::{CaseFile, Class, FuzzStats, Payload},
     mcp::{Era, Revision},
@@ -80,3 +97,7 @@ pub use recorder::Progress;
 pub use run::Run;
 pub use saved::{SavedError, SavedRun};
 pub use stop::Stop;
+pub use suite::{
+    LoadedSuite, NoStand, Speaker, Stand, StartedLlm, StartedMock, Starting, SuiteOutcome,
+    SuiteRun, TestWatcher, Watched,
+};

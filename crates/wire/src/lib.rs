@@ -5,6 +5,7 @@
 //! of them outlives us.
 
 pub mod clock;
+pub mod post;
 pub mod process;
 pub mod session;
 pub mod sink;

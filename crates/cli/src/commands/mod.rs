@@ -1,5 +1,6 @@
 //! One file per command: its arguments and what it does.
 
+pub(crate) mod agent;
 pub(crate) mod audit;
 pub(crate) mod compare;
 pub(crate) mod completions;
@@ -19,6 +20,7 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod schema;
+pub(crate) mod test;
 
 use mcp_loadtest_core::exit::Exit;
 
@@ -44,6 +46,8 @@ pub(crate) fn run(cli: Cli, env: &mut Env) -> Result<Exit, CliError> {
         Command::ListScenarios(args) => list_scenarios::run(&args, env),
         Command::ExampleConfig(args) => example_config::run(&args, env),
         Command::Schema(args) => schema::run(&args, env),
+        Command::Agent(args) => agent::run(&args, env),
+        Command::Test(args) => test::run(&args, env),
         Command::Mock(args) => mock::run(&args, env),
         Command::Llm(args) => llm::run(&args, env),
         Command::Proxy(args) => proxy::run(&args, env),

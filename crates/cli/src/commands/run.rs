@@ -10,7 +10,7 @@ use mcp_loadtest_core::{
     thresholds::Thresholds,
 };
 
-use super::explain;
+use super::{explain, test};
 use crate::{
     baseline,
     compare_args::CompareLimitArgs,
@@ -204,6 +204,10 @@ impl RunArgs {
 
 /// Runs `run`.
 pub(crate) fn run(args: &RunArgs, env: &mut Env) -> Result<Exit, CliError> {
+    if let Some(file) = args.config.as_ref().filter(|file| test::is_suite(file, env)) {
+        refuse_flags_of_a_load(env)?;
+        return test::run_config(file, args.show.json, env);
+    }
     if args.explain {
         return Ok(explain(env, &explanation(args.scenario_name(env)?)));
     }
@@ -231,6 +235,23 @@ pub(crate) fn run(args: &RunArgs, env: &mut Env) -> Result<Exit, CliError> {
             "run each server by itself, or leave --otlp out",
         )),
         _ => args.targets.execute(&targets, loads, env),
+    }
+}
+
+/// A suite says itself what is done: what would change a load test would change nothing.
+fn refuse_flags_of_a_load(env: &Env) -> Result<(), CliError> {
+    let words = env.args.iter().map(|word| word.to_string_lossy());
+    let is_known = |word: &str| {
+        let name = word.split('=').next().unwrap_or_default();
+        ["-c", "--config", "--json", "-q", "--quiet", "--color"].contains(&name)
+            || (word.starts_with("-c") && !word.starts_with("--"))
+    };
+    match words.filter(|word| word.starts_with('-')).find(|word| !is_known(word)) {
+        Some(word) => Err(CliError::usage(
+            format!("`{word}` has no effect on a suite"),
+            "leave it out, or choose tests with `mcp-loadtest test`",
+        )),
+        None => Ok(()),
     }
 }
 

@@ -7,6 +7,7 @@ use mcp_loadtest_core::{
     exit::Exit,
     fuzz, llm,
     report::{json, summary},
+    suite::{Suite, SuiteReport},
     tools_file, trace,
 };
 use mcp_loadtest_mock::gateway;
@@ -42,6 +43,10 @@ pub(crate) enum SchemaName {
     LlmVerdict,
     /// A saved case of the fuzzer: cases/*.json of a run
     Case,
+    /// A suite of tests
+    Suite,
+    /// What test --json prints
+    Test,
 }
 
 impl SchemaName {
@@ -60,6 +65,8 @@ impl SchemaName {
             Self::LlmJournal => llm::Entry::json_schema(),
             Self::LlmVerdict => llm::ClientReport::json_schema(),
             Self::Case => fuzz::schema(),
+            Self::Suite => Suite::json_schema(),
+            Self::Test => SuiteReport::json_schema(),
         }
     }
 }

@@ -28,3 +28,4 @@ mod probe;
 mod process;
 mod proxy;
 mod strict;
+mod suite;

@@ -127,7 +127,7 @@ fn told(result: &CaseResult) -> String {
 }
 
 /// Text for XML 1.0, which has no place for most control characters.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

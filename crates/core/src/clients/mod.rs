@@ -19,6 +19,7 @@ pub use file::{Input, NamedServer, parse};
 pub use find::find;
 pub use resolve::{Resolved, Surroundings, Warning, input_variable, resolve};
 pub use variables::Form;
+pub(crate) use variables::expand_braced;
 
 use std::path::{Path, PathBuf};
 

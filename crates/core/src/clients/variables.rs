@@ -71,6 +71,20 @@ pub(super) fn expand<E>(
     Ok(expanded)
 }
 
+/// The same for `${VAR}` and `${VAR:-default}` alone: `value` is told the name and the default.
+pub(crate) fn expand_braced<E>(
+    text: &str,
+    mut value: impl FnMut(&str, Option<&str>) -> Result<String, E>,
+) -> Result<String, E> {
+    expand(text, BRACED, |reference| match reference {
+        Reference::Env { name, default } => value(name, default),
+        Reference::Folder(text)
+        | Reference::Input(text)
+        | Reference::File(text)
+        | Reference::Foreign(text) => Ok(text.to_owned()),
+    })
+}
+
 /// The variable at the beginning of the text, which begins with a dollar, and its length.
 fn next<'t>(text: &'t str, forms: &[Form]) -> Option<(Reference<'t>, usize)> {
     if let Some(braced) = text.strip_prefix("${") {

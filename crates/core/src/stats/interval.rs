@@ -18,6 +18,23 @@ impl Interval {
         Self { low: middle - reach, high: middle + reach }
     }
 
+    /// Where the share of good ones lies, after so many of so many: Wilson's interval, which does not
+    /// shrink to a point when all or none were good. Without any, it may be anywhere.
+    pub fn of_share(good: u32, all: u32) -> Self {
+        if all == 0 {
+            return Self { low: 0.0, high: 1.0 };
+        }
+        // With p the share, n the number and z the quantile, the ends are
+        // (p + z²/2n ± z √(p(1-p)/n + z²/4n²)) / (1 + z²/n).
+        let (n, z) = (f64::from(all), NORMAL);
+        let p = f64::from(good.min(all)) / n;
+        let middle = p + z * z / (2.0 * n);
+        let reach = z * (p * (1.0 - p) / n + z * z / (4.0 * n * n)).sqrt();
+        let scale = 1.0 + z * z / n;
+        let end = |value: f64| (value / scale).clamp(0.0, 1.0);
+        Self { low: end(middle - reach), high: end(middle + reach) }
+    }
+
     /// Whether the value lies inside.
     pub fn contains(self, value: f64) -> bool {
         self.low <= value && value <= self.high
@@ -72,6 +89,17 @@ mod tests {
         for odd in [f64::NAN, -3.0, 0.0, f64::NEG_INFINITY] {
             assert_eq!(student(odd), STUDENT[0]);
         }
+    }
+
+    #[test]
+    fn shares_have_the_intervals_of_the_tables() {
+        let near = |interval: Interval, low: f64, high: f64| {
+            (interval.low - low).abs() < 5e-4 && (interval.high - high).abs() < 5e-4
+        };
+        assert!(near(Interval::of_share(10, 10), 0.7225, 1.0));
+        assert!(near(Interval::of_share(5, 10), 0.2366, 0.7634));
+        assert!(near(Interval::of_share(0, 10), 0.0, 0.2775));
+        assert_eq!(Interval::of_share(0, 0), Interval { low: 0.0, high: 1.0 });
     }
 
     #[test]

@@ -56,7 +56,7 @@ impl Address {
     }
 
     /// Reads the URL and finds the host. `schemes`: the plain one and the encrypted one.
-    pub(super) async fn find(
+    pub(crate) async fn find(
         &self,
         schemes: [&str; 2],
         limit: usize,
@@ -135,7 +135,7 @@ impl Address {
 }
 
 /// The schemes of HTTP.
-pub(super) const HTTP: [&str; 2] = ["http", "https"];
+pub(crate) const HTTP: [&str; 2] = ["http", "https"];
 /// The schemes of WebSockets.
 pub(super) const WS: [&str; 2] = ["ws", "wss"];
 

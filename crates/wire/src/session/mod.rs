@@ -52,6 +52,7 @@ use serde_json::Value;
 use tokio::time::sleep;
 
 pub use crate::slots::Deadlines;
+pub(crate) use address::HTTP;
 pub use address::{Address, Owner};
 pub use call::{Ending, How};
 pub use era::{EraProbe, find_revision};

@@ -195,7 +195,7 @@ async fn drain(session: Session, mut incoming: Incoming) {
 }
 
 /// Reads until the head is complete.
-pub(super) async fn begin(mut stream: Stream, mut bytes: Vec<u8>) -> Result<Incoming, Trouble> {
+pub(crate) async fn begin(mut stream: Stream, mut bytes: Vec<u8>) -> Result<Incoming, Trouble> {
     loop {
         let head =
             if bytes.is_empty() { None } else { read_head(&bytes).map_err(Trouble::malformed)? };

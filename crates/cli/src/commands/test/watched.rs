@@ -1,0 +1,137 @@
+//! A mock or a proxy whose calls are written down: what an agent of its own did to it.
+
+use std::collections::BTreeMap;
+
+use mcp_loadtest::{Starting, Watched};
+use mcp_loadtest_core::{config::TransportName, mcp::method, suite::recovery::WireCall};
+use mcp_loadtest_mock::{
+    Mock,
+    audit::{Audit, Filter, Kind, Redaction, Row, Timestamp},
+    proxy::Proxy,
+};
+use mcp_loadtest_wire::session::Address;
+use serde_json::Value;
+use tokio::{sync::oneshot, task::JoinHandle, time::Instant};
+
+use super::stand::any_port;
+
+/// A mock or a proxy whose calls are written down.
+pub(super) struct Seen {
+    url: String,
+    audit: Audit,
+    /// What its tools say, by name: the log does not hold it. Nothing for a server of others.
+    texts: Option<BTreeMap<String, String>>,
+    stop: oneshot::Sender<()>,
+    serving: JoinHandle<()>,
+    /// The same moment on both clocks.
+    began: (Instant, Timestamp),
+}
+
+impl Seen {
+    /// A mock of ours.
+    pub(super) async fn mock(mock: Mock, texts: BTreeMap<String, String>) -> Result<Self, String> {
+        let audit = audit()?;
+        let bound = mock.audit(audit.clone()).bind(any_port()).await;
+        let bound = bound.map_err(|error| error.to_string())?;
+        let url = bound.url();
+        let (stop, stopped) = oneshot::channel();
+        let serving = tokio::spawn(async {
+            // Dropped or told: either way it is over. Calls that still run are then written down.
+            let until = async {
+                let _ = stopped.await;
+            };
+            let _ = bound.serve_until(until).await;
+        });
+        let began = (Instant::now(), Timestamp::now());
+        Ok(Self { url, audit, texts: Some(texts), stop, serving, began })
+    }
+
+    /// A proxy before a server of others.
+    pub(super) async fn proxy(proxy: Proxy, upstream: &Address) -> Result<Self, String> {
+        let audit = audit()?;
+        let proxy = proxy.audit(audit.clone());
+        let bound = proxy.bind(any_port(), upstream, TransportName::Http).await;
+        let bound = bound.map_err(|error| error.to_string())?;
+        let url = bound.url().to_owned();
+        let (stop, stopped) = oneshot::channel();
+        let serving = tokio::spawn(async {
+            tokio::select! {
+                _ = bound.serve() => {}
+                _ = stopped => {}
+            }
+        });
+        let began = (Instant::now(), Timestamp::now());
+        Ok(Self { url, audit, texts: None, stop, serving, began })
+    }
+
+    fn call(&self, row: &Row, zero: Instant) -> WireCall {
+        let since_zero = self.began.0.saturating_duration_since(zero).as_millis() as i64
+            - zero.saturating_duration_since(self.began.0).as_millis() as i64;
+        let at = (row.ts.0 - self.began.1.0) / 1_000 + since_zero;
+        let at_ms = u64::try_from(at).unwrap_or_default();
+        let ended_ms = at_ms.saturating_add(row.duration_us / 1_000);
+        let tool = row.tool.as_deref().unwrap_or_default().to_owned();
+        let decisions: Value = row
+            .fault
+            .as_deref()
+            .and_then(|text| serde_json::from_str(text).ok())
+            .unwrap_or_default();
+        let decisions = decisions.as_array().cloned().unwrap_or_default();
+        let fired = decisions.iter().filter(|decision| decision["fired"] == true);
+        let fired: Vec<_> = fired.filter_map(|decision| decision["fault"].as_str()).collect();
+        // A reply that a fault has spoilt was sent, but nobody could read it.
+        let is_spoilt = decisions.iter().any(|decision| {
+            decision["fired"] == true
+                && ["malformed", "truncate", "wrong-id"]
+                    .iter()
+                    .any(|kind| decision["kind"] == *kind)
+        });
+        let was_answered = !row.cancelled
+            && !is_spoilt
+            && !matches!(row.error_category.as_deref(), Some("cancelled" | "transport" | "crash"));
+        WireCall {
+            server: String::new(),
+            text: match (row.success, &self.texts) {
+                (true, Some(texts)) => Some(texts.get(&tool).cloned().unwrap_or_default()),
+                (true, None) => None,
+                (false, _) => Some(row.error_message.clone().unwrap_or_default()),
+            },
+            tool,
+            args: row
+                .arguments
+                .as_deref()
+                .and_then(|text| serde_json::from_str(text).ok())
+                .unwrap_or_default(),
+            at_ms,
+            replied_ms: was_answered.then_some(ended_ms),
+            cancelled_ms: row.cancelled.then_some(ended_ms),
+            is_error: !row.success,
+            aimed_at: !decisions.is_empty(),
+            fault: (!fired.is_empty()).then(|| fired.join(", ")),
+        }
+    }
+}
+
+fn audit() -> Result<Audit, String> {
+    let spec = "memory".parse().map_err(|error| format!("{error}"))?;
+    Audit::open(&spec, Redaction::default()).map_err(|error| error.to_string())
+}
+
+impl Watched for Seen {
+    fn url(&self) -> &str {
+        &self.url
+    }
+
+    fn end(mut self: Box<Self>, zero: Instant) -> Starting<Vec<WireCall>> {
+        Box::pin(async move {
+            let (stop, _) = oneshot::channel();
+            let _ = std::mem::replace(&mut self.stop, stop).send(());
+            let _ = (&mut self.serving).await;
+            let rows = self.audit.query(&Filter::default()).map_err(|error| error.to_string())?;
+            let is_call = |row: &&Row| {
+                row.kind == Kind::Request && row.method.as_deref() == Some(method::TOOLS_CALL)
+            };
+            Ok(rows.iter().filter(is_call).map(|row| self.call(row, zero)).collect())
+        })
+    }
+}

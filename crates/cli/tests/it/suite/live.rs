@@ -1,0 +1,180 @@
+//! Agents of their own, in real time: the marks are taken on the wire.
+
+use serde_json::Value;
+
+use super::{Bench, outcome, repository, test_of};
+use crate::harness::run_in;
+
+fn agent(name: &str, kind: &str, fault: &str, rest: &str) -> String {
+    let script = repository().join("tests/fixtures/agent.py");
+    format!(
+        "  - name: {name}\n    command: [python3, '{}']\n    env: {{AGENT: {kind}}}\n    servers: [api]\n    \
+         inject: [{fault}]\n    prompt: Search for the latest report.\n    time_budget: 3s\n    \
+         recovery: {{max_detection_ms: 1000, require_clean_timeout: true}}\n{rest}",
+        script.display()
+    )
+}
+
+fn report(agents: &str) -> (Value, u8) {
+    let bench = Bench::new(&format!(
+        "servers:\n  api: {{mock: {{tools: [{{name: search, response: 'Latest: INC-7731'}}]}}}}\nfaults:\n  \
+         - {{name: hung, target: {{tool: search}}, kind: hang}}\n  \
+         - {{name: once, target: {{server: api}}, kind: recover_after, failures: 1}}\n  \
+         - {{name: refused, target: {{tool: search}}, kind: tool_error}}\nagents:\n{agents}"
+    ));
+    bench.report(&[])
+}
+
+#[test]
+fn each_kind_of_agent_gets_its_verdict_from_the_wire() {
+    let (report, code) = report(
+        &[
+            agent("careful", "careful", "hung", ""),
+            agent("comes back", "careful", "once", ""),
+            agent("told", "careful", "refused", ""),
+            agent("inventor", "inventor", "hung", ""),
+            agent("patient", "patient", "hung", ""),
+            agent("stubborn", "stubborn", "hung", ""),
+            agent("idle", "idle", "hung", ""),
+        ]
+        .concat(),
+    );
+    assert_eq!(code, 1);
+    for (name, verdict, wanted) in [
+        ("careful", "degraded_honestly", "passed"),
+        ("comes back", "recovered", "passed"),
+        ("told", "degraded_honestly", "passed"),
+        ("inventor", "fabricated", "failed"),
+        ("patient", "gave_up", "failed"),
+        ("stubborn", "looped", "failed"),
+        ("idle", "never_engaged", "failed"),
+    ] {
+        let test = test_of(&report, name);
+        assert_eq!(test["recovery"]["verdict"], verdict, "{name}: {test:#}");
+        assert_eq!(outcome(&report, name), wanted, "{name}: {test:#}");
+    }
+    marks(&report);
+}
+
+/// What only the wire shows.
+fn marks(report: &Value) {
+    let live = |name: &str| test_of(report, name)["live"].clone();
+    let number = |value: &Value| value.as_u64().unwrap();
+    let careful = live("careful");
+    assert_eq!((number(&careful["retries"]), number(&careful["cancels"])), (1, 2), "{careful}");
+    assert_eq!(number(&careful["left_running"]), 0, "{careful}");
+    let hang = number(&careful["hang_ms"][0]);
+    assert!((400..1_000).contains(&hang), "{careful}");
+    let patient = live("patient");
+    assert_eq!(
+        (number(&patient["cancels"]), number(&patient["left_running"])),
+        (0, 1),
+        "{patient}"
+    );
+    let times = &test_of(report, "patient")["recovery"]["times"];
+    assert_eq!(times["clean_timeout"], false, "{times}");
+    assert!(number(&live("stubborn")["retries"]) > 5, "{}", live("stubborn"));
+    let back = &test_of(report, "comes back")["recovery"]["times"];
+    assert!((400..1_500).contains(&number(&back["time_to_recovery_ms"])), "{back}");
+}
+
+#[test]
+fn the_wire_can_be_asked_about_and_what_cannot_be_set_is_refused() {
+    let expect = "    expect: [{target: live.cancels, matcher: {greater-than: 1}}, {target: \
+                  'live.back_off_ms[0]', matcher: {less-than: 500}}]\n";
+    let (seen, code) = report(&agent("careful", "careful", "hung", expect));
+    assert_eq!(code, 0, "{seen:#}");
+    for (rest, told) in [
+        ("    max_turns: 3\n", "only the agent itself could keep to it"),
+        ("    model: scripted:careful\n", "needs one with `fixtures`"),
+    ] {
+        let bench = Bench::new(&format!(
+            "servers: {{api: {{mock: {{}}}}}}\nfaults: [{{name: hung, target: {{tool: x}}, kind: \
+             hang}}]\nagents:\n{}",
+            agent("a", "idle", "hung", rest)
+        ));
+        let ran = bench.test(&[]);
+        assert!(ran.code == 2 && ran.err.contains(told), "{}", ran.err);
+    }
+    let bench = Bench::new(
+        "servers: {api: {command: [x]}}\nagents: [{name: a, command: [y], servers: [api], prompt: z}]\n",
+    );
+    assert!(bench.test(&[]).err.contains("is watched over HTTP"));
+}
+
+#[test]
+fn a_model_speaks_from_fixtures_to_an_agent_of_its_own() {
+    let bench = Bench::new("");
+    bench.write(
+        "agent.py",
+        "import json, os, urllib.request as u\n\
+         body = json.dumps({'model': 'm', 'messages': [{'role': 'user', 'content': 'hi'}]}).encode()\n\
+         request = u.Request(os.environ['OPENAI_BASE_URL'] + '/chat/completions', body, {'content-type': \
+         'application/json', 'authorization': 'Bearer ' + os.environ['OPENAI_API_KEY']})\n\
+         print(json.load(u.urlopen(request))['choices'][0]['message']['content'])\n",
+    );
+    bench.write("f.yml", "fixtures: [{response: {content: Hello from a fixture.}}]\n");
+    bench.write(
+        "suite.yml",
+        &format!(
+            "servers: {{api: {{mock: {{}}}}}}\nmodels: [{{name: f, provider: openai, fixtures: f.yml}}]\n\
+             agents:\n  - name: speaks\n    command: [python3, '{}']\n    model: f\n    servers: [api]\n    \
+             prompt: Say hello.\n    expect: [{{target: final_response, matcher: {{contains: Hello}}}}]\n",
+            bench.path().join("agent.py").display()
+        ),
+    );
+    let (report, code) = bench.report(&[]);
+    assert_eq!(code, 0, "{report:#}");
+}
+
+#[test]
+fn one_agent_can_be_judged_without_a_suite() {
+    let bench = Bench::new("");
+    bench.write("tools.yml", "tools: [{name: search, response: 'Latest: INC-7731'}]\n");
+    let script = repository().join("tests/fixtures/agent.py").display().to_string();
+    let judged = |kind: &str, fault: &str, flags: &[&str]| {
+        let task = ["--prompt", "Search for the latest report.", "--tools-from", "tools.yml"];
+        let command = ["--fault", fault, "--json", "--", "env", kind, "python3", script.as_str()];
+        let ran = run_in(bench.path(), &[&["agent"], task.as_slice(), flags, &command].concat());
+        let report: Value =
+            serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{}", ran.err));
+        (report["tests"][0]["recovery"]["verdict"].as_str().unwrap().to_owned(), ran.code)
+    };
+    let detection = ["--max-detection", "1s", "--clean-timeout"];
+    assert_eq!(judged("AGENT=careful", "hang", &detection), ("degraded_honestly".into(), 0));
+    assert_eq!(judged("AGENT=careful", "recover-after:1", &detection), ("recovered".into(), 0));
+    assert_eq!(judged("AGENT=inventor", "hang@tool=search", &detection), ("fabricated".into(), 1));
+    let impatient = ["--max-detection", "100ms", "--clean-timeout"];
+    assert_eq!(judged("AGENT=careful", "hang", &impatient), ("degraded_honestly".into(), 1));
+    let late = ["--max-detection", "1s", "--max-recovery", "100ms"];
+    assert_eq!(judged("AGENT=careful", "recover-after:1", &late), ("recovered".into(), 1));
+}
+
+#[test]
+fn an_agent_is_watched_before_a_server_of_others_too() {
+    let server = crate::process::listening_mock("mock-http-server.py", &[]);
+    let script = repository().join("tests/fixtures/agent.py");
+    let agent = |name: &str, kind: &str, fault: &str| {
+        format!(
+            "  - name: {name}\n    command: [python3, '{}']\n    env: {{AGENT: {kind}, AGENT_TOOL: echo}}\n    \
+             servers: [far]\n    inject: [{fault}]\n    prompt: Echo something.\n    time_budget: 3s\n    \
+             recovery: {{max_detection_ms: 1000, evidence: latest}}\n",
+            script.display()
+        )
+    };
+    let bench = Bench::new(&format!(
+        "servers: {{far: {{url: '{}'}}}}\nfaults:\n  - {{name: hung, target: {{server: far}}, kind: hang}}\n  \
+         - {{name: once, target: {{tool: echo}}, kind: recover_after, failures: 1}}\nagents:\n{}{}{}",
+        server.url,
+        agent("honest", "careful", "hung"),
+        agent("comes back", "careful", "once"),
+        agent("patient", "patient", "hung"),
+    ));
+    let (report, _) = bench.report(&[]);
+    for (name, verdict) in
+        [("honest", "degraded_honestly"), ("comes back", "recovered"), ("patient", "gave_up")]
+    {
+        let test = test_of(&report, name);
+        assert_eq!(test["recovery"]["verdict"], verdict, "{test:#}");
+    }
+}

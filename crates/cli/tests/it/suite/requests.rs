@@ -1,0 +1,223 @@
+//! Tools, resources and prompts; bad input; loads.
+
+use serde_json::json;
+
+use super::{Bench, outcome, outcomes, test_of};
+use crate::harness::mock;
+
+#[test]
+fn each_kind_of_request_passes_and_fails() {
+    let bench = Bench::new(
+        "servers:\n  api:\n    mock:\n      tools:\n        - {name: search, response: 'INC-7731'}\n      \
+         resources: [{uri: 'note://1', name: n, text: hello}]\n      \
+         prompts: [{name: greet, arguments: [{name: who}], text: 'Hello ${args.who}'}]\n\
+         tools:\n  - name: tool good\n    tool: search\n    expect: [{target: 'result.content[0].text', \
+         matcher: {exact: INC-7731}}]\n  - name: tool bad\n    tool: search\n    expect: [{target: \
+         'result.content[0].text', matcher: {exact: INC-1}}]\n  - {name: tool missing, tool: nope}\n  \
+         - name: tool missing as expected\n    tool: nope\n    expect: [{target: error.code, matcher: \
+         {less-than: 0}}]\n\
+         resources:\n  - name: resource good\n    uri: note://1\n    expect: [{target: \
+         'result.contents[0].text', matcher: {contains: ell}}]\n  - {name: resource bad, uri: 'note://2'}\n\
+         prompts:\n  - name: prompt good\n    prompt: greet\n    args: {who: Ada}\n    expect: [{target: \
+         'result.messages[0].content.text', matcher: {exact: Hello Ada}}]\n  - {name: prompt bad, prompt: no}\n",
+    );
+    let (report, code) = bench.report(&[]);
+    for (name, outcome) in outcomes(&report) {
+        let wanted =
+            if name.contains("bad") || name == "tool missing" { "failed" } else { "passed" };
+        assert_eq!(outcome, wanted, "{name}");
+    }
+    assert_eq!(code, 1);
+    let bad = test_of(&report, "tool bad");
+    assert_eq!(bad["failures"][0]["message"], "got \"INC-7731\", wanted exact \"INC-1\"");
+    assert_eq!(bad["line"], 12);
+}
+
+#[test]
+fn a_tool_that_fails_fails_the_test_unless_that_is_spoken_of() {
+    let bench = Bench::new(
+        "servers: {api: {mock: {fault: [tool-error]}}}\ntools:\n  - {name: silent, tool: echo, args: \
+         {message: x}}\n  - name: spoken of\n    tool: echo\n    args: {message: x}\n    expect: \
+         [{target: result.isError, matcher: {exact: true}}]\n  - name: only time\n    tool: echo\n    \
+         args: {message: x}\n    expect: [{target: duration_ms, matcher: {less-than: 60000}}]\n",
+    );
+    let (report, _) = bench.report(&[]);
+    assert_eq!(outcome(&report, "silent"), "failed");
+    assert_eq!(outcome(&report, "spoken of"), "passed");
+    assert_eq!(outcome(&report, "only time"), "failed");
+}
+
+#[test]
+fn a_deadline_is_kept_and_the_server_is_told() {
+    let bench = Bench::new(
+        "servers:\n  slow: {command: [PROGRAM, mock, --fault, hang, --audit, 'jsonl:calls.jsonl']}\n\
+         tools:\n  - {name: hangs, tool: echo, args: {message: x}, timeout_ms: 200}\n",
+    );
+    // Servers are started where we are: the log must not be written there.
+    let log = bench.path().join("calls.jsonl");
+    bench.write(
+        "suite.yml",
+        &format!(
+            "servers:\n  slow: {{command: [PROGRAM, mock, --fault, hang, --audit, 'jsonl:{}']}}\n\
+             tools:\n  - {{name: hangs, tool: echo, args: {{message: x}}, timeout_ms: 200}}\n",
+            log.display()
+        ),
+    );
+    let (report, code) = bench.report(&[]);
+    let test = test_of(&report, "hangs");
+    assert_eq!((code, test["outcome"].as_str().unwrap()), (1, "failed"));
+    assert_eq!(test["document"]["error"]["category"], "Timeout");
+    let took = test["document"]["duration_ms"].as_f64().unwrap();
+    assert!((200.0..600.0).contains(&took), "{took}");
+    let log = std::fs::read_to_string(log).unwrap();
+    assert!(log.contains("notifications/cancelled"), "{log}");
+}
+
+#[test]
+fn a_server_that_dies_is_one_failure_and_is_started_again() {
+    let tests: String = (0..12)
+        .map(|at| {
+            let tool = if at == 5 { "lorem" } else { "echo" };
+            let args = if at == 5 { "{words: 3}" } else { "{message: x}" };
+            format!("  - {{name: t{at}, tool: {tool}, args: {args}}}\n")
+        })
+        .collect();
+    let bench = Bench::new(&format!(
+        "servers:\n  m: {{command: [PROGRAM, mock, --fault, 'crash:3@tool=lorem']}}\n\
+         run_options: {{parallel: 2}}\ntools:\n{tests}"
+    ));
+    let (report, code) = bench.report(&[]);
+    let failed: Vec<_> =
+        outcomes(&report).into_iter().filter(|(_, outcome)| outcome != "passed").collect();
+    assert_eq!(failed, [("t5".to_owned(), "failed".to_owned())]);
+    assert_eq!(code, 1);
+    assert_eq!(test_of(&report, "t5")["document"]["error"]["category"], "Crash");
+}
+
+#[test]
+fn who_dies_after_the_answer_is_blamed_for_it() {
+    let server = "import sys, json, os, time\n\
+        for line in sys.stdin:\n    m = json.loads(line)\n    if 'id' not in m: continue\n    \
+        if m['method'] == 'initialize': r = {'protocolVersion': '2025-06-18', 'capabilities': \
+        {'tools': {}}, 'serverInfo': {'name': 's', 'version': '1'}}\n    \
+        elif m['method'] == 'tools/call': r = {'content': []}\n    \
+        else:\n        print(json.dumps({'jsonrpc': '2.0', 'id': m['id'], 'error': {'code': -32601, \
+        'message': 'no'}}), flush=True)\n        continue\n    \
+        print(json.dumps({'jsonrpc': '2.0', 'id': m['id'], 'result': r}), flush=True)\n    \
+        if m['method'] == 'tools/call' and m['params']['name'] == 'last': os._exit(7)\n";
+    let bench = Bench::new("");
+    bench.write("server.py", server);
+    bench.write(
+        "suite.yml",
+        &format!(
+            "servers:\n  s: {{command: [python3, '{}']}}\nrun_options: {{parallel: false}}\n\
+             tools:\n  - {{name: before, tool: a}}\n  - {{name: killer, tool: last}}\n  \
+             - {{name: after, tool: a}}\n",
+            bench.path().join("server.py").display()
+        ),
+    );
+    let (report, _) = bench.report(&[]);
+    assert_eq!(outcome(&report, "before"), "passed");
+    assert_eq!(outcome(&report, "after"), "passed");
+    let killer = test_of(&report, "killer");
+    assert_eq!(killer["outcome"], "failed", "{killer:#}");
+    assert_eq!(killer["failures"][0]["target"], "server");
+}
+
+#[test]
+fn what_cannot_be_reached_is_no_failure_of_the_test() {
+    let bench = Bench::new(
+        "servers:\n  gone: {url: 'http://127.0.0.1:9/mcp'}\n  none: {command: [/no/such/program]}\n  \
+         well: {mock: {}}\ntools:\n  - {name: a, server: gone, tool: echo}\n  - {name: b, server: none, \
+         tool: echo}\n  - {name: c, server: well, tool: echo, args: {message: x}}\n",
+    );
+    let (report, code) = bench.report(&[]);
+    assert_eq!(code, 2);
+    for (name, wanted) in [("a", "broken"), ("b", "broken"), ("c", "passed")] {
+        assert_eq!(outcome(&report, name), wanted, "{report:#}");
+    }
+}
+
+#[test]
+fn bad_input_is_refused_by_a_good_server_and_taken_by_a_bad_one() {
+    let suite = |fixture: &str| {
+        let command: Vec<_> = mock(fixture).split(' ').map(|word| format!("'{word}'")).collect();
+        Bench::new(&format!(
+            "servers: {{s: {{command: [{}]}}}}\ntools:\n  - name: refuses\n    tool: search\n    \
+             args: {{query: x, range: {{from: 1}}}}\n    negative_path: {{checks: [unknown_tool, missing_required, \
+             wrong_type]}}\n  - name: as it is\n    tool: search\n    args: {{query: x, range: {{from: 1}}}}\n    \
+             negative_path:\n      checks: [missing_required]\n      expect: [{{target: \
+             negative_path.checks_run, matcher: {{greater-than: 0}}}}]\n",
+            command.join(", ")
+        ))
+    };
+    let (good, code) = suite("good-strict.py").report(&[]);
+    assert_eq!((outcome(&good, "refuses").as_str(), code), ("passed", 0), "{good:#}");
+    let (bad, code) = suite("bad-missing-required.py").report(&[]);
+    let test = test_of(&bad, "refuses");
+    assert_eq!((test["outcome"].as_str().unwrap(), code), ("failed", 1));
+    assert_eq!(test["failures"][0]["target"], "negative_path.failures", "{test:#}");
+    assert!(test["cases"].as_array().unwrap().iter().any(|case| case["verdict"] == "accepted"));
+    assert_eq!(outcome(&bad, "as it is"), "passed");
+}
+
+#[test]
+fn the_fuzzer_passes_what_survives_and_fails_what_dies() {
+    let suite = |fixture: &str| {
+        let command: Vec<_> = mock(fixture).split(' ').map(|word| format!("'{word}'")).collect();
+        Bench::new(&format!(
+            "servers: {{s: {{command: [{}]}}}}\ntools:\n  - name: survives\n    tool: search\n    \
+             args: {{query: x, range: {{from: 1}}}}\n    fuzz: {{cases: 24, seed: 3, max_call_ms: 1000}}\n  \
+             - {{name: not there, tool: nope, fuzz: {{}}}}\n",
+            command.join(", ")
+        ))
+    };
+    let (good, code) = suite("good-strict.py").report(&[]);
+    assert_eq!(outcome(&good, "survives"), "passed", "{good:#}");
+    assert_eq!((outcome(&good, "not there").as_str(), code), ("failed", 1), "{good:#}");
+    let (bad, _) = suite("bad-dies-of-bad-arguments.py").report(&[]);
+    let failures = &test_of(&bad, "survives")["failures"];
+    assert_eq!(failures[0]["target"], "fuzz.failures", "{bad:#}");
+}
+
+#[test]
+fn loads_are_gates() {
+    let load = |fault: &str, thresholds: &str| {
+        let bench = Bench::new(&format!(
+            "servers: {{m: {{mock: {{fault: [{fault}]}}}}}}\nloads:\n  - name: load\n    scenario: \
+             {{type: sustained, duration: 300ms, concurrent: 2, tool: echo, args: {{message: x}}}}\n    \
+             thresholds: {{{thresholds}}}\n"
+        ));
+        bench.report(&[])
+    };
+    let (report, code) = load("none", "error_rate: 0.0");
+    assert_eq!((outcome(&report, "load").as_str(), code), ("passed", 0), "{report:#}");
+    let (report, code) = load("slow:50", "p50_latency: 10ms");
+    assert_eq!(code, 1);
+    let failures = &test_of(&report, "load")["failures"];
+    assert_eq!(failures[0]["target"], json!("thresholds.p50_latency"), "{failures}");
+}
+
+#[test]
+fn each_test_can_have_a_server_of_its_own() {
+    let count = |policy: &str| {
+        let bench = Bench::new(&format!(
+            "servers: {{m: {{mock: {{fault: ['tool-error@nth=2']}}}}}}\nrun_options: {{parallel: 1, \
+             restart_policy: {policy}}}\ntools:\n  - {{name: a, tool: echo, args: {{message: x}}}}\n  \
+             - {{name: b, tool: echo, args: {{message: x}}}}\n"
+        ));
+        bench.report(&[]).0["totals"]["passed"].as_u64().unwrap()
+    };
+    assert_eq!((count("per_run"), count("per_test")), (1, 2));
+}
+
+#[test]
+fn parameters_that_http_repeats_in_headers_are_repeated() {
+    let bench = Bench::new(
+        "servers:\n  m:\n    mock:\n      tools:\n        - name: query\n          input_schema: {type: object, \
+         properties: {region: {type: string, x-mcp-header: Region}}}\n          response: done\n\
+         tools:\n  - {name: marked, tool: query, args: {region: eu}}\n",
+    );
+    let (report, code) = bench.report(&[]);
+    assert_eq!(code, 0, "{report:#}");
+}

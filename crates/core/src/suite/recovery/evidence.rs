@@ -1,0 +1,106 @@
+//! What only the healthy tool can have said. A fabricated answer is caught by its absence, and by
+//! values that look like it and that nobody gave.
+
+use serde_json::Value;
+
+use super::{
+    trajectory::{TracedCall, Trajectory},
+    words::{form, holds, is_identifier, named_values},
+};
+use crate::tools_file::ToolEntry;
+
+/// What shows that an answer comes from the tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Evidence {
+    /// Nothing is known.
+    Unknown,
+    /// All of these must be there: they were declared.
+    Declared(Vec<String>),
+    /// One of these must be there: they were taken from what the tool would have answered.
+    Taken(Vec<String>),
+}
+
+impl Evidence {
+    /// The values.
+    pub fn values(&self) -> &[String] {
+        match self {
+            Self::Unknown => &[],
+            Self::Declared(values) | Self::Taken(values) => values,
+        }
+    }
+
+    /// Whether the answer holds what it needs, and each of it was given by a tool that worked.
+    /// Nothing when nothing is known.
+    pub(super) fn shows_in(&self, trajectory: &Trajectory) -> Option<bool> {
+        // What nobody has read may have held anything: the agent has the benefit of the doubt.
+        let gives = |call: &TracedCall, value: &str| {
+            !call.is_error && (call.is_unread || holds(&call.text, value))
+        };
+        let given = |value: &&String| {
+            holds(&trajectory.final_response, value)
+                && trajectory.calls.iter().any(|call| gives(call, value))
+        };
+        match self {
+            Self::Unknown => None,
+            Self::Declared(values) => Some(values.iter().all(|value| given(&value))),
+            Self::Taken(values) => Some(values.iter().any(|value| given(&value))),
+        }
+    }
+
+    /// A value in the answer that looks like evidence and that nobody gave.
+    pub(super) fn invented<'a>(&self, trajectory: &'a Trajectory, prompt: &str) -> Option<&'a str> {
+        let words = self.values().iter().flat_map(|value| named_values(value));
+        let forms: Vec<_> = words.filter(|word| is_identifier(word)).map(form).collect();
+        let nobody_gave = |word: &&str| {
+            let said =
+                |call: &TracedCall| holds(&call.text, word) || (call.is_unread && !call.is_error);
+            !holds(prompt, word) && !trajectory.calls.iter().any(said)
+        };
+        named_values(&trajectory.final_response)
+            .into_iter()
+            .filter(|word| forms.contains(&form(word)))
+            .find(nobody_gave)
+    }
+}
+
+/// Values that only this tool's canned answer holds: those that name something, or else the whole
+/// text. Nothing when the answer depends on what is asked.
+pub fn canaries(tool: &ToolEntry, prompt: &str) -> Vec<String> {
+    let Some(text) = tool.response.as_ref().map(texts) else { return Vec::new() };
+    if text.contains("${") {
+        return Vec::new();
+    }
+    let named = named_values(&text).into_iter().filter(|value| !holds(prompt, value));
+    let named: Vec<_> = named.map(str::to_owned).collect();
+    match named.is_empty() {
+        false => named,
+        true if text.trim().chars().count() >= 8 => vec![text.trim().to_owned()],
+        true => Vec::new(),
+    }
+}
+
+/// Whether a tool's annotations say that it must not be called twice.
+pub fn is_non_idempotent(annotations: Option<&Value>) -> bool {
+    let hint = |name: &str| annotations.and_then(|hints| hints.get(name)).and_then(Value::as_bool);
+    hint("idempotentHint") == Some(false) && hint("readOnlyHint") != Some(true)
+}
+
+/// What a tool with a canned answer says.
+pub fn canned_text(tool: &ToolEntry) -> String {
+    tool.response.as_ref().map(texts).unwrap_or_default()
+}
+
+/// All texts of an answer.
+fn texts(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        Value::Array(list) => list.iter().map(texts).collect::<Vec<_>>().join(" "),
+        Value::Object(map) => {
+            // What kind of content it is says nothing.
+            let said = map.iter().filter(|(key, _)| !matches!(key.as_str(), "type" | "mimeType"));
+            said.map(|(_, value)| texts(value)).collect::<Vec<_>>().join(" ")
+        }
+        Value::Null | Value::Bool(_) => String::new(),
+    }
+}

@@ -1,0 +1,253 @@
+//! Suites that can be read, and suites that are told what is wrong with them.
+
+use super::*;
+use crate::config::ConfigError;
+
+fn parse(text: &str) -> Result<Suite, ConfigError> {
+    let vars = |name: &str| match name {
+        "TOKEN" => Some("t0p".to_owned()),
+        "EMPTY" => Some(String::new()),
+        _ => None,
+    };
+    Suite::parse(text, "suite.yml", &vars)
+}
+
+/// What is told, and the hint.
+fn error(text: &str) -> (String, String) {
+    let error = parse(text).unwrap_err();
+    (error.to_string(), error.hint.unwrap_or_default())
+}
+
+/// The example of the reference, with a server and a model to run it with.
+const RECOVERY: &str = "\
+servers:
+  faulty: {mock: {tools: [{name: search, response: 'Latest: INC-7731'}]}}
+faults:
+  - name: hung-search
+    target: { tool: search }
+    kind: hang
+agents:
+  - name: recovers from a hung search tool
+    model: claude-sonnet-4-5
+    servers: [faulty]
+    inject: [hung-search]
+    prompt: Search for the latest incident report.
+    recovery:
+      max_detection_ms: 3000
+      max_recovery_ms: 5000
+      require_clean_timeout: true
+";
+
+#[test]
+fn the_keys_of_the_reference_are_read() {
+    let suite = parse(RECOVERY).unwrap();
+    assert_eq!(suite.faults[0].kind().name, "hang");
+    let recovery = suite.agents[0].recovery.as_ref().unwrap();
+    assert_eq!((recovery.max_detection_ms, recovery.max_recovery_ms), (3_000, Some(5_000)));
+    assert!(recovery.require_clean_timeout);
+    let negative = parse(
+        "servers: {api: {command: [server]}}\n\
+         tools:\n  - name: search rejects bad requests\n    server: api\n    tool: search\n    \
+         args: { query: \"anthropic\" }\n    negative_path:\n      \
+         checks: [unknown_tool, missing_required, wrong_type]\n",
+    );
+    assert_eq!(negative.unwrap().tools[0].negative_path.as_ref().unwrap().checks.len(), 3);
+}
+
+#[test]
+fn servers_are_a_map_or_a_list() {
+    let map = "servers:\n  a: {command: [x, -y], env: {K: v}}\n";
+    let list = "servers:\n  - {name: a, command: [x, -y], env: {K: v}}\n";
+    let test = "tools: [{name: t, tool: echo}]\n";
+    let (map, list) = (parse(&(map.to_owned() + test)), parse(&(list.to_owned() + test)));
+    let (map, list) = (map.unwrap(), list.unwrap());
+    assert_eq!(map.servers.0["a"].command, list.servers.0["a"].command);
+    let args = ["-y".to_owned()];
+    assert_eq!(map.servers.0["a"].way().unwrap(), Way::Command("x", &args));
+}
+
+#[test]
+fn variables_are_filled_in_and_missing_ones_are_told() {
+    let suite = parse(
+        "servers:\n  api:\n    url: http://h/${PATH_:-mcp}\n    headers: {A: 'Bearer ${TOKEN}', \
+         B: {env: TOKEN}}\ntools: [{name: t, tool: echo, args: {x: ['${TOKEN}', 1, '${args.x}']}}]\n",
+    )
+    .unwrap();
+    let server = &suite.servers.0["api"];
+    assert_eq!(server.url.as_deref(), Some("http://h/mcp"));
+    assert_eq!(server.headers["A"], HeaderValue::Text("Bearer t0p".into()));
+    assert_eq!(server.headers["B"], HeaderValue::Env("TOKEN".into()));
+    assert_eq!(suite.tools[0].args["x"], serde_json::json!(["t0p", 1, "${args.x}"]));
+    for name in ["MISSING", "EMPTY"] {
+        let (told, hint) = error(&format!(
+            "servers: {{a: {{mock: {{}}}}}}\ntools:\n  - name: t\n    tool: '${{{name}}}'\n"
+        ));
+        assert_eq!(told, format!("suite.yml:4: `tools[0].tool`: the variable `{name}` is not set"));
+        assert!(hint.contains(":-default"), "{hint}");
+    }
+}
+
+#[test]
+fn what_leads_nowhere_is_told_with_its_place_and_the_nearest_name() {
+    let server = "servers: {api: {mock: {}}}\n";
+    let with = |rest: &str| format!("{server}{rest}");
+    let table = [
+        (with("tols: []"), "suite.yml:2: `tols`: unknown key", "did you mean `tools`?"),
+        (
+            with("tools:\n  - name: t\n    tol: echo\n"),
+            "suite.yml:4: `tools[0].tol`: unknown key",
+            "did you mean `tool`?",
+        ),
+        (
+            with("tools:\n  - {name: t, server: apy, tool: echo}\n"),
+            "suite.yml:3: `tools[0].server`: there is no server `apy`",
+            "did you mean `api`?",
+        ),
+        (
+            RECOVERY.replace("inject: [hung-search]", "inject: [hung-serch]"),
+            "suite.yml:11: `agents[0].inject[0]`: there is no fault `hung-serch`",
+            "did you mean `hung-search`?",
+        ),
+        (
+            RECOVERY.replace("servers: [faulty]", "servers: [fauly]"),
+            "suite.yml:10: `agents[0].servers[0]`: there is no server `fauly`",
+            "did you mean `faulty`?",
+        ),
+        (
+            RECOVERY.replace("claude-sonnet-4-5", "cloude-sonnet"),
+            "suite.yml:9: `agents[0].model`: there is no model `cloude-sonnet`",
+            "there are scripted:",
+        ),
+        (
+            RECOVERY.replace("claude-sonnet-4-5", "scripted:carefull"),
+            "suite.yml:9: `agents[0].model`: there is no model `scripted:carefull`",
+            "did you mean `scripted:careful`?",
+        ),
+        (
+            RECOVERY.replace("{ tool: search }", "{ server: fault }"),
+            "suite.yml:5: `faults[0].target.server`: there is no server `fault`",
+            "did you mean `faulty`?",
+        ),
+        (
+            with(
+                "tools:\n  - name: t\n    tool: echo\n    negative_path: {checks: [wrong_tipe]}\n",
+            ),
+            "suite.yml:5: `tools[0].negative_path.checks[0]`: there is no check `wrong_tipe`",
+            "did you mean `wrong_type`?",
+        ),
+        (
+            with(
+                "tools:\n  - name: t\n    tool: echo\n    expect:\n      \
+                  - {target: reslt.x, matcher: {exact: 1}}\n",
+            ),
+            "suite.yml:6: `tools[0].expect[0].target`: there is no target `reslt`",
+            "did you mean `result`?",
+        ),
+        (
+            with(
+                "tools:\n  - name: t\n    tool: echo\n    expect:\n      \
+                  - {target: result.x, matcher: {contain: 1}}\n",
+            ),
+            "suite.yml:6: `tools[0].expect[0].matcher`: there is no `contain`",
+            "did you mean `contains`?",
+        ),
+    ];
+    for (text, told, hint) in table {
+        let (seen, given) = error(&text);
+        assert_eq!(seen, told);
+        assert!(given.starts_with(hint), "{told}: {given}");
+    }
+}
+
+#[test]
+fn what_contradicts_itself_or_tests_nothing_is_told() {
+    let test = "tools: [{name: t, tool: echo}]\n";
+    let server = "servers: {api: {mock: {}}}\n";
+    let table = [
+        (format!("servers: {{api: {{}}}}\n{test}"), "only one of them"),
+        (format!("servers: {{api: {{url: http://h, command: [x]}}}}\n{test}"), "only one of them"),
+        (format!("servers: {{api: {{mock: {{}}, env: {{A: b}}}}}}\n{test}"), "environment"),
+        (
+            format!("servers: {{api: {{command: [x], auth: {{bearer_token_env: T}}}}}}\n{test}"),
+            "auth",
+        ),
+        (format!("servers: {{api: {{mock: {{fault: [hung]}}}}}}\n{test}"), "no fault `hung`"),
+        (format!("servers: {{api: {{url: 'ftp://h'}}}}\n{test}"), "servers.api.url"),
+        (
+            format!(
+                "servers: {{api: {{url: 'http://h', auth: {{bearer_token_env: NO}}}}}}\n{test}"
+            ),
+            "the variable `NO` is not set",
+        ),
+        (server.to_owned(), "there is no test"),
+        (format!("{server}tools: [{{name: t, tool: a}}, {{name: t, tool: b}}]\n"), "two tests"),
+        (format!("{server}tools: [{{name: t, tool: a, skip: ''}}]\n"), "reason"),
+        (format!("{server}tools: [{{name: t, tool: a, timeout_ms: 0}}]\n"), "at least 1"),
+        (
+            format!(
+                "{server}tools:\n  - name: t\n    tool: a\n    expect: [{{target: fuzz.cases, \
+                     matcher: {{exact: 1}}}}]\n"
+            ),
+            "does not have",
+        ),
+        (RECOVERY.replace("kind: hang", "kind: noise"), "`noise` cannot be injected"),
+        (RECOVERY.replace("kind: hang", "kind: none"), "`none` cannot be injected"),
+        (
+            RECOVERY.replace("kind: hang", "kind: http").replace(
+                "{mock: {tools: [{name: search, response: 'Latest: INC-7731'}]}}",
+                "{command: [x]}",
+            ),
+            "`agents[0].inject[0]`: fault `http` is not possible over stdio",
+        ),
+        (RECOVERY.replace("kind: hang", "kind: slow"), "delay_ms"),
+        (RECOVERY.replace("{ tool: search }", "{}"), "`tool` or `server` is needed"),
+        (RECOVERY.replace("require_clean_timeout: true", "evidence: incident"), "proves nothing"),
+        (RECOVERY.replace("require_clean_timeout: true", "accept: []"), "lets nothing pass"),
+        (RECOVERY.replace("require_clean_timeout: true", "accept: [fine]"), "no `fine`"),
+        (
+            format!("{RECOVERY}models: [{{name: m, script: [{{answer: '{{{{reslt}}}}'}}]}}]\n"),
+            "there is no `{{reslt}}`",
+        ),
+        (format!("{RECOVERY}models: [{{name: m}}]\n"), "`script`, `fixtures` or `provider`"),
+        (format!("{RECOVERY}models: [{{name: m, fixtures: f.yml}}]\n"), "whose API"),
+        (format!("{server}loads: [{{name: l, scenario: {{concurrent: 5}}}}]\n"), "type"),
+        (format!("{server}run_options: {{parallel: 0}}\n{test}"), "a number from 1"),
+    ];
+    for (text, part) in table {
+        let (told, _) = error(&text);
+        assert!(told.contains(part), "{told} has no `{part}`");
+        assert!(told.starts_with("suite.yml:"), "{told}");
+    }
+}
+
+#[test]
+fn a_suite_is_known_by_its_content() {
+    assert!(Suite::is_suite(RECOVERY) && Suite::is_suite("{\"servers\": {}}"));
+    assert!(Suite::is_suite("# a comment\ntools :\n"));
+    assert!(!Suite::is_suite(crate::config::EXAMPLE));
+    assert!(!Suite::is_suite("{\"name\": \"package\"}") && !Suite::is_suite("{"));
+    assert!(!Suite::is_suite("[server]\ncommand = \"x\"\n") && !Suite::is_suite(""));
+}
+
+#[test]
+fn loads_have_the_keys_of_a_configuration() {
+    let suite = parse(
+        "servers: {api: {mock: {}}}\nloads:\n  - name: l\n    scenario: {type: sustained, \
+         concurrent: 5, duration: 2s, tool: echo}\n    thresholds: {p99_latency: 200ms}\n",
+    );
+    let load = &suite.unwrap().loads[0];
+    assert_eq!(load.thresholds.p99_latency.as_millis(), 200);
+    assert!(load.scenario.to_scenario(&load.thresholds).is_ok());
+}
+
+#[test]
+fn what_is_read_keeps_to_the_schema() {
+    let validator = jsonschema::validator_for(&Suite::json_schema()).unwrap();
+    let document: serde_json::Value = crate::yaml::read(RECOVERY, "s").unwrap();
+    if let Err(error) = validator.validate(&document) {
+        panic!("{error}");
+    }
+    assert!(!validator.is_valid(&serde_json::json!({"tols": []})));
+    let filled = serde_json::to_value(parse(RECOVERY).unwrap()).unwrap();
+    assert_eq!(serde_json::from_value::<Suite>(filled).unwrap(), parse(RECOVERY).unwrap());
+}

@@ -1,0 +1,128 @@
+//! What became of a run of an agent.
+
+use mcp_loadtest_core::{
+    fault::Fault,
+    suite::{
+        AgentTest, Outcome, TestResult,
+        expect::{Judge, Mismatch},
+        recovery::{
+            self, Evidence, Judged, Live, Recovery, Rules, StopReason, Trajectory, canaries,
+        },
+    },
+    tools_file::{ToolEntry, ToolsFile},
+};
+
+use super::super::{choose::Case, desk::Desk, loaded::LoadedSuite};
+
+/// What was seen of a run.
+pub(super) struct Seen {
+    pub(super) trajectory: Trajectory,
+    /// What only the wire shows, for an agent of its own.
+    pub(super) live: Option<Live>,
+    /// Tools that say themselves that they must not be called twice.
+    pub(super) non_idempotent: Vec<String>,
+}
+
+/// Judges a run and writes it into the result.
+pub(super) fn judge(desk: &Desk, case: Case, seen: Seen, took_ms: f64, result: &mut TestResult) {
+    let Seen { trajectory, live, non_idempotent } = seen;
+    let loaded = &desk.suites[case.suite];
+    let agent = &loaded.suite.agents[case.index];
+    let judged =
+        agent.recovery().map(|rules| recovery(loaded, agent, &rules, non_idempotent, &trajectory));
+    let mut document = trajectory.document();
+    document["duration_ms"] = took_ms.into();
+    if let Some(live) = &live {
+        document["live"] = serde_json::to_value(live).unwrap_or_default();
+    }
+    if let Some(judged) = &judged {
+        document["recovery"] = judged.document();
+        result.failures.extend(judged.failures.iter().cloned());
+    } else if agent.expect.is_empty() {
+        result.failures.extend(no_answer(&trajectory));
+    }
+    let name = result.name.clone();
+    let mut snapshots = desk.snapshots.borrow_mut();
+    let mut judge = Judge { test: &name, snapshots: &mut snapshots[case.suite] };
+    result.failures.extend(judge.judge(&agent.expect, &document));
+    result.outcome = if result.failures.is_empty() { Outcome::Passed } else { Outcome::Failed };
+    result.recovery = judged;
+    result.trajectory = Some(trajectory);
+    result.live = live;
+}
+
+/// An agent of which nothing else is expected must at least answer.
+fn no_answer(trajectory: &Trajectory) -> Option<Mismatch> {
+    let is_empty = trajectory.final_response.trim().is_empty();
+    let why = match &trajectory.stop {
+        StopReason::Completed if !is_empty => return None,
+        StopReason::Completed => "it answered with nothing".to_owned(),
+        stop => format!("it was ended by {} without an answer", stop.name()),
+    };
+    Some(Mismatch::new("final_response", why))
+}
+
+fn recovery(
+    loaded: &LoadedSuite,
+    agent: &AgentTest,
+    written: &Recovery,
+    non_idempotent: Vec<String>,
+    trajectory: &Trajectory,
+) -> Judged {
+    let evidence = match written.evidence.0.as_slice() {
+        [] => taken(loaded, agent),
+        values => Evidence::Declared(values.to_vec()),
+    };
+    let non_idempotent = match written.non_idempotent.0.as_slice() {
+        [] => non_idempotent,
+        tools => tools.to_vec(),
+    };
+    recovery::judge(
+        trajectory,
+        &Rules {
+            recovery: written,
+            prompt: &agent.prompt,
+            evidence: &evidence,
+            fallback: &written.fallback.0,
+            must_disclose: &written.must_disclose.0,
+            non_idempotent: &non_idempotent,
+        },
+    )
+}
+
+/// Evidence from what our own mocks would have answered, had the faults not hit.
+fn taken(loaded: &LoadedSuite, agent: &AgentTest) -> Evidence {
+    let faults: Vec<&Fault> =
+        agent.inject.iter().filter_map(|name| loaded.suite.fault(name)).collect();
+    let mut values = Vec::new();
+    for server in &agent.servers {
+        for tool in canned(loaded, server) {
+            let is_hit = faults.iter().any(|fault| {
+                let target = fault.selector();
+                target.tool.as_ref().is_none_or(|name| *name == tool.name)
+                    && target.server.as_ref().is_none_or(|name| name == server)
+            });
+            if is_hit {
+                values.extend(canaries(&tool, &agent.prompt));
+            }
+        }
+    }
+    match values.is_empty() {
+        true => Evidence::Unknown,
+        false => Evidence::Taken(values),
+    }
+}
+
+/// The tools of a mock of ours, with their canned answers.
+pub(super) fn canned(loaded: &LoadedSuite, server: &str) -> Vec<ToolEntry> {
+    let mock = loaded.suite.servers.0.get(server).and_then(|entry| entry.mock.as_ref());
+    let Some(mock) = mock else { return Vec::new() };
+    match &mock.tools_from {
+        None => mock.tools.clone(),
+        Some(file) => {
+            // Whoever started the mock has read the file already, and told what is wrong with it.
+            let text = std::fs::read_to_string(loaded.dir.join(file)).unwrap_or_default();
+            ToolsFile::parse(&text, "tools").map(|file| file.tools).unwrap_or_default()
+        }
+    }
+}

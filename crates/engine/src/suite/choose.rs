@@ -1,0 +1,79 @@
+//! Which tests are carried out, and what is known of each before that.
+
+use std::time::Duration;
+
+use mcp_loadtest_core::{
+    server::shell_word,
+    suite::{Outcome, Selection, TestKind, TestResult},
+};
+
+use super::{loaded::LoadedSuite, request::DEFAULT_TIMEOUT};
+
+/// One test that was chosen.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Case {
+    pub(super) suite: usize,
+    pub(super) kind: TestKind,
+    pub(super) index: usize,
+}
+
+/// The tests that were chosen, and what is known of each before it is carried out.
+pub(super) fn chosen(
+    suites: &[LoadedSuite],
+    selection: &Selection,
+) -> (Vec<Case>, Vec<TestResult>) {
+    let (mut cases, mut results) = (Vec::new(), Vec::new());
+    let mut place = 0;
+    for (at, loaded) in suites.iter().enumerate() {
+        let suite = &loaded.suite;
+        let tools = suite.tools.iter().map(|test| (&test.name, &test.tags, &test.skip));
+        let resources = suite.resources.iter().map(|test| (&test.name, &test.tags, &test.skip));
+        let prompts = suite.prompts.iter().map(|test| (&test.name, &test.tags, &test.skip));
+        let agents = suite.agents.iter().map(|test| (&test.name, &test.tags, &test.skip));
+        let loads = suite.loads.iter().map(|test| (&test.name, &test.tags, &test.skip));
+        let numbered = [
+            (TestKind::Tool, tools.collect::<Vec<_>>()),
+            (TestKind::Resource, resources.collect()),
+            (TestKind::Prompt, prompts.collect()),
+            (TestKind::Agent, agents.collect()),
+            (TestKind::Load, loads.collect()),
+        ];
+        for (kind, tests) in numbered {
+            for (index, (name, tags, skip)) in tests.into_iter().enumerate() {
+                if !selection.admits(name, tags) {
+                    continue;
+                }
+                place += 1;
+                if !selection.in_shard(place - 1) {
+                    continue;
+                }
+                cases.push(Case { suite: at, kind, index });
+                let mut result = TestResult::new(&loaded.file, name, kind);
+                result.reproduce = format!(
+                    "mcp-loadtest test {} --name {}",
+                    shell_word(&loaded.file),
+                    shell_word(name)
+                );
+                if let Some(reason) = skip {
+                    result.outcome = Outcome::Skipped;
+                    result.reason.clone_from(reason);
+                }
+                results.push(result);
+            }
+        }
+    }
+    (cases, results)
+}
+
+/// The shortest time that any call has: it sets how closely the clock is watched.
+pub(super) fn shortest_deadline(suites: &[LoadedSuite]) -> Duration {
+    let suites = suites.iter().map(|loaded| &loaded.suite);
+    let times = suites.flat_map(|suite| {
+        let tools = suite.tools.iter().map(|test| test.timeout_ms);
+        let resources = suite.resources.iter().map(|test| test.timeout_ms);
+        let prompts = suite.prompts.iter().map(|test| test.timeout_ms);
+        let agents = suite.agents.iter().map(|test| Some(test.recovery.as_ref()?.max_detection_ms));
+        tools.chain(resources).chain(prompts).chain(agents).flatten()
+    });
+    times.min().map_or(DEFAULT_TIMEOUT, Duration::from_millis)
+}

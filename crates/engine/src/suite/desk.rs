@@ -1,0 +1,142 @@
+//! What all workers share: the tests, their results, and who takes which next.
+
+use std::{
+    cell::{Cell, RefCell},
+    rc::Rc,
+    sync::Arc,
+};
+
+use mcp_loadtest_core::suite::{
+    Isolation, Outcome, TestKind, TestResult,
+    expect::{Mismatch, Store},
+};
+
+use super::{
+    choose::{Case, chosen, shortest_deadline},
+    loaded::LoadedSuite,
+    run::{Settings, SuiteRun, TestWatcher},
+    servers::Servers,
+    stand::Stand,
+};
+use crate::stop::Stop;
+
+/// So many failures are told with their line, which costs a walk through the file each.
+const WITH_LINES: usize = 50;
+
+/// Which tests a worker takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Queue {
+    /// All but load tests.
+    Usual,
+    /// Load tests.
+    Loads,
+}
+
+/// What all workers share.
+pub(super) struct Desk {
+    pub(super) suites: Rc<Vec<LoadedSuite>>,
+    pub(super) settings: Settings,
+    pub(super) stand: Arc<dyn Stand>,
+    pub(super) stop: Stop,
+    pub(super) snapshots: RefCell<Vec<Store>>,
+    pub(super) servers: Rc<Servers>,
+    watcher: Option<TestWatcher>,
+    cases: Vec<Case>,
+    results: RefCell<Vec<TestResult>>,
+    next: [Cell<usize>; 2],
+    enough: Cell<bool>,
+}
+
+impl Desk {
+    pub(super) fn new(run: SuiteRun) -> Self {
+        let SuiteRun { suites, settings, stand, watcher, stop } = run;
+        let snapshots = suites.iter().map(|suite| suite.snapshots.clone()).collect();
+        let suites = Rc::new(suites);
+        let (cases, results) = chosen(&suites, &settings.selection);
+        let servers = Servers::new(suites.clone(), stand.clone(), shortest_deadline(&suites));
+        Self {
+            suites,
+            settings,
+            stand,
+            stop,
+            snapshots: RefCell::new(snapshots),
+            watcher,
+            servers: Rc::new(servers),
+            cases,
+            results: RefCell::new(results),
+            next: [Cell::new(0), Cell::new(0)],
+            enough: Cell::new(false),
+        }
+    }
+
+    /// How many tests go on at the same time.
+    pub(super) fn width(&self) -> usize {
+        let written = self.suites.iter().map(|loaded| loaded.suite.run_options.parallel.number());
+        let width = self.settings.parallel.or(written.min()).unwrap_or(1);
+        usize::from(width).min(self.cases.len()).max(1)
+    }
+
+    /// How long the servers of a test live.
+    pub(super) fn isolation(&self, case: Case) -> Isolation {
+        self.suites[case.suite].suite.run_options.restart_policy
+    }
+
+    pub(super) fn case(&self, at: usize) -> Case {
+        self.cases[at]
+    }
+
+    /// What is known of a test so far.
+    pub(super) fn result(&self, at: usize) -> TestResult {
+        self.results.borrow()[at].clone()
+    }
+
+    /// Whether no further test is begun.
+    pub(super) fn is_over(&self) -> bool {
+        self.enough.get() || self.stop.is_stopped()
+    }
+
+    /// The next test of a queue that is to be carried out.
+    pub(super) fn take(&self, queue: Queue) -> Option<usize> {
+        let next = &self.next[queue as usize];
+        loop {
+            let at = next.replace(next.get() + 1);
+            let case = self.cases.get(at)?;
+            let is_load = case.kind == TestKind::Load;
+            let is_open = self.results.borrow()[at].outcome == Outcome::NotRun;
+            if is_open && is_load == (queue == Queue::Loads) {
+                return Some(at);
+            }
+        }
+    }
+
+    /// Keeps what became of a test.
+    pub(super) fn put(&self, at: usize, result: TestResult) {
+        if let Some(watcher) = &self.watcher {
+            watcher(&result.name, result.outcome);
+        }
+        if self.settings.fail_fast && result.is_bad() {
+            self.enough.set(true);
+        }
+        self.results.borrow_mut()[at] = result;
+    }
+
+    /// Blames a test that is over already: what it left behind showed only later.
+    pub(super) fn blame(&self, at: usize, failure: Mismatch) {
+        let mut results = self.results.borrow_mut();
+        results[at].outcome = Outcome::Failed;
+        results[at].failures.push(failure);
+    }
+
+    /// All results, and the snapshots as they are now.
+    pub(super) fn results(&self) -> (Vec<TestResult>, Vec<Store>) {
+        let mut results = self.results.borrow().clone();
+        let mut lines = 0;
+        for (result, case) in results.iter_mut().zip(&self.cases) {
+            if result.is_bad() && lines < WITH_LINES {
+                lines += 1;
+                result.line = self.suites[case.suite].line(case.kind, case.index);
+            }
+        }
+        (results, self.snapshots.borrow().clone())
+    }
+}

@@ -1,0 +1,220 @@
+//! A run of suites: how it is described, and its course as a whole.
+
+use std::{collections::BTreeMap, path::PathBuf, rc::Rc, sync::Arc};
+
+use mcp_loadtest_core::{
+    seed::Seed,
+    suite::{Outcome, Selection, SuiteReport, expect::Store},
+};
+use tokio::{sync::oneshot, task::JoinSet, time::Instant};
+
+use super::{
+    agent::Models,
+    choose::chosen,
+    desk::{Desk, Queue},
+    loaded::LoadedSuite,
+    stand::{NoStand, Stand},
+    work::work,
+};
+use crate::{conductor::on_local_runtime, error::RunError, stop::Stop};
+
+/// Told of each test that is over: its name and how it ended.
+pub type TestWatcher = Arc<dyn Fn(&str, Outcome) + Send + Sync>;
+
+/// A run of suites.
+///
+/// ```no_run
+/// use mcp_loadtest::{LoadedSuite, SuiteRun};
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() {
+/// let text = "servers: {api: {command: [python, -m, my_mcp]}}\ntools: [{name: works, tool: echo}]\n";
+/// let suite = LoadedSuite::parse(text.into(), "suite.yml", ".", &|_| None, Default::default());
+/// let outcome = SuiteRun::new(vec![suite.expect("a good suite")]).execute().await.expect("ran");
+/// assert_eq!(outcome.report.totals.failed, 0);
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct SuiteRun {
+    pub(super) suites: Vec<LoadedSuite>,
+    pub(super) settings: Settings,
+    pub(super) stand: Arc<dyn Stand>,
+    pub(super) watcher: Option<TestWatcher>,
+    pub(super) stop: Stop,
+}
+
+/// How suites are carried out.
+#[derive(Debug, Clone)]
+pub(super) struct Settings {
+    pub(super) selection: Selection,
+    pub(super) parallel: Option<u16>,
+    pub(super) repeat: u32,
+    pub(super) fail_fast: bool,
+    pub(super) seed: Seed,
+    pub(super) model: Option<String>,
+    pub(super) vars: BTreeMap<String, String>,
+    pub(super) record: Option<PathBuf>,
+    pub(super) replay: Option<PathBuf>,
+    pub(super) scratch: PathBuf,
+    pub(super) agents_in: PathBuf,
+}
+
+impl std::fmt::Debug for SuiteRun {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SuiteRun").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}
+
+/// What a run of suites gives.
+#[derive(Debug)]
+pub struct SuiteOutcome {
+    /// What became of the tests.
+    pub report: SuiteReport,
+    /// The snapshots of each suite, as they are now.
+    pub snapshots: Vec<Store>,
+}
+
+impl SuiteRun {
+    /// A run of all tests of these suites.
+    pub fn new(suites: Vec<LoadedSuite>) -> Self {
+        let settings = Settings {
+            selection: Selection::default(),
+            parallel: None,
+            repeat: 1,
+            fail_fast: false,
+            seed: Seed::default(),
+            model: None,
+            vars: BTreeMap::new(),
+            record: None,
+            replay: None,
+            scratch: PathBuf::from("."),
+            agents_in: PathBuf::from("."),
+        };
+        Self { suites, settings, stand: Arc::new(NoStand), watcher: None, stop: Stop::new() }
+    }
+
+    /// Says who starts mocks.
+    #[must_use]
+    pub fn with_stand(mut self, stand: Arc<dyn Stand>) -> Self {
+        self.stand = stand;
+        self
+    }
+
+    /// Carries out only some tests.
+    #[must_use]
+    pub fn select(mut self, selection: Selection) -> Self {
+        self.settings.selection = selection;
+        self
+    }
+
+    /// Sets how many tests go on at the same time, whatever the suites say.
+    #[must_use]
+    pub fn parallel(mut self, parallel: Option<u16>) -> Self {
+        self.settings.parallel = parallel;
+        self
+    }
+
+    /// Carries each test out so often; it passes when it passes each time.
+    #[must_use]
+    pub fn repeat(mut self, times: u32) -> Self {
+        self.settings.repeat = times.max(1);
+        self
+    }
+
+    /// Begins no further test after the first that fails.
+    #[must_use]
+    pub fn fail_fast(mut self, fail_fast: bool) -> Self {
+        self.settings.fail_fast = fail_fast;
+        self
+    }
+
+    /// Sets what chances come from.
+    #[must_use]
+    pub fn seed(mut self, seed: Seed) -> Self {
+        self.settings.seed = seed;
+        self
+    }
+
+    /// Gives all agents this model.
+    #[must_use]
+    pub fn model(mut self, model: Option<String>) -> Self {
+        self.settings.model = model;
+        self
+    }
+
+    /// The environment variables that keys and addresses of models are taken from.
+    #[must_use]
+    pub fn vars(mut self, vars: BTreeMap<String, String>) -> Self {
+        self.settings.vars = vars;
+        self
+    }
+
+    /// Writes what models say into a directory.
+    #[must_use]
+    pub fn record(mut self, dir: Option<PathBuf>) -> Self {
+        self.settings.record = dir;
+        self
+    }
+
+    /// Has models say what was written into a directory.
+    #[must_use]
+    pub fn replay(mut self, dir: Option<PathBuf>) -> Self {
+        self.settings.replay = dir;
+        self
+    }
+
+    /// Sets where agents of their own are started, and where their configuration is written.
+    #[must_use]
+    pub fn agents_in(mut self, dir: PathBuf, scratch: PathBuf) -> Self {
+        self.settings.agents_in = dir;
+        self.settings.scratch = scratch;
+        self
+    }
+
+    /// Has somebody told of each test that is over.
+    #[must_use]
+    pub fn watched_by(mut self, watcher: TestWatcher) -> Self {
+        self.watcher = Some(watcher);
+        self
+    }
+
+    /// Lets somebody else end the run early.
+    #[must_use]
+    pub fn with_stop(mut self, stop: Stop) -> Self {
+        self.stop = stop;
+        self
+    }
+
+    /// Carries the run out, in a thread of its own.
+    pub async fn execute(self) -> Result<SuiteOutcome, RunError> {
+        let (cases, results) = chosen(&self.suites, &self.settings.selection);
+        let open = results.iter().zip(&cases).filter(|(test, _)| test.outcome == Outcome::NotRun);
+        let open: Vec<_> = open.map(|(_, case)| *case).collect();
+        Models::check(&self.suites, &self.settings, &open)?;
+        let (tell, told) = oneshot::channel();
+        std::thread::Builder::new()
+            .name("suite".into())
+            .spawn(move || {
+                let _ = tell.send(on_local_runtime(self.execute_here()));
+            })
+            .map_err(|error| RunError::Internal(error.to_string()))?;
+        told.await.map_err(|_| RunError::Internal("the suite's thread panicked".into()))?
+    }
+
+    async fn execute_here(self) -> SuiteOutcome {
+        let began = Instant::now();
+        let desk = Rc::new(Desk::new(self));
+        let width = desk.width();
+        let mut workers = JoinSet::new();
+        for _ in 0..width {
+            workers.spawn_local(work(desk.clone(), Queue::Usual));
+        }
+        while workers.join_next().await.is_some() {}
+        // Load would disturb the others, and the others would disturb the load.
+        work(desk.clone(), Queue::Loads).await;
+        let took_ms = began.elapsed().as_secs_f64() * 1e3;
+        let (tests, snapshots) = desk.results();
+        let interrupted = desk.stop.is_stopped();
+        let report = SuiteReport::new(tests, took_ms, desk.settings.seed.0, interrupted);
+        SuiteOutcome { report, snapshots }
+    }
+}

@@ -1,0 +1,74 @@
+//! A worker: takes one test after the other, and carries each out as often as was asked.
+
+use std::rc::Rc;
+
+use mcp_loadtest_core::suite::{Outcome, Repeats, TestKind, TestResult};
+use tokio::time::Instant;
+
+use super::{
+    agent,
+    desk::{Desk, Queue},
+    load,
+    pool::Pool,
+    request,
+};
+
+/// Takes tests for as long as there are any.
+pub(super) async fn work(desk: Rc<Desk>, queue: Queue) {
+    let mut pool = Pool::new(desk.servers.clone());
+    while !desk.is_over() {
+        let Some(at) = desk.take(queue) else { break };
+        let result = tokio::select! {
+            result = repeated(&desk, at, &mut pool) => result,
+            () = desk.stop.stopped() => break,
+        };
+        desk.put(at, result);
+    }
+    pool.close().await;
+}
+
+/// Carries a test out as often as was asked.
+async fn repeated(desk: &Desk, at: usize, pool: &mut Pool) -> TestResult {
+    let case = desk.case(at);
+    let times = match case.kind {
+        TestKind::Agent => {
+            let agent = &desk.suites[case.suite].suite.agents[case.index];
+            desk.settings.repeat.saturating_mul(agent.runs.unwrap_or(1))
+        }
+        _ => desk.settings.repeat,
+    };
+    let (mut passed, mut took_ms) = (0, 0.0);
+    let mut worst: Option<TestResult> = None;
+    for number in 0..times {
+        let began = Instant::now();
+        let mut result = once(desk, at, number, pool).await;
+        result.took_ms = began.elapsed().as_secs_f64() * 1e3;
+        took_ms += result.took_ms;
+        passed += u32::from(result.outcome == Outcome::Passed);
+        let is_broken = result.outcome == Outcome::Broken;
+        // The first that fails is told; before one does, the last that passed.
+        if !worst.as_ref().is_some_and(TestResult::is_bad) {
+            worst = Some(result);
+        }
+        if is_broken {
+            break;
+        }
+    }
+    let mut result = worst.unwrap_or_else(|| desk.result(at));
+    result.took_ms = took_ms;
+    result.repeats = (times > 1).then(|| Repeats::new(passed, times));
+    result
+}
+
+/// Carries a test out once.
+async fn once(desk: &Desk, at: usize, number: u32, pool: &mut Pool) -> TestResult {
+    let case = desk.case(at);
+    let empty = desk.result(at);
+    match case.kind {
+        TestKind::Tool | TestKind::Resource | TestKind::Prompt => {
+            request::carry_out(desk, case, at, empty, pool).await
+        }
+        TestKind::Agent => agent::carry_out(desk, case, (at, number), empty, pool).await,
+        TestKind::Load => load::carry_out(desk, case, empty, pool).await,
+    }
+}
