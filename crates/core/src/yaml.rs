@@ -56,13 +56,6 @@ fn told(error: &Error, key: KeyPath, file: &str) -> ConfigError {
                 None => format!("use one of {}", expected.join(", ")),
             })
         }
-        Error::SerdeUnknownVariant { variant, expected, .. } => {
-            let error = ConfigError::new(key.plain(), format!("`{variant}` is not known"));
-            error.with_hint(match nearest(variant, expected.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("use one of {}", expected.join(", ")),
-            })
-        }
         Error::SerdeMissingField { field, .. } => {
             ConfigError::new(with_last(key, field).plain(), "it is missing")
         }

@@ -120,7 +120,7 @@ fn no_fixture(unmatched: &[&Entry]) -> Option<Finding> {
         id: "no_fixture".into(),
         severity: Severity::Critical,
         message: format!("no fixture answers request {}", first.number),
-        evidence: unmatched.iter().take(MOST_EVIDENCE).map(|entry| shown(entry)).collect(),
+        evidence: unmatched.iter().take(MOST_EVIDENCE).map(shown).collect(),
         figures: Default::default(),
         hint: Some(
             "look at `match` and at the base URL; the reply says which fixture came nearest".into(),
