@@ -7,6 +7,7 @@ use mcp_loadtest::{LoadedSuite, SuiteRun};
 use mcp_loadtest_core::{
     exit::Exit,
     fault::{Fault, FaultConfig},
+    server::shell_word,
     suite::{Provider, expect::Store},
     units::format_duration,
 };
@@ -97,7 +98,10 @@ pub(crate) fn run(args: &AgentArgs, env: &mut Env) -> Result<Exit, CliError> {
     }
     let text = format!("{:#}", suite(args));
     let suite = LoadedSuite::parse(text, "agent", env.cwd.clone(), &|_| None, Store::default())?;
-    let report = tell(SuiteRun::new(vec![suite]), &args.outputs, env)?;
+    let words: Vec<_> = env.args.iter().skip(1).map(|word| word.to_string_lossy()).collect();
+    let words: Vec<_> = words.iter().map(|word| shell_word(word)).collect();
+    let run = SuiteRun::new(vec![suite]).again(format!("mcp-loadtest {}", words.join(" ")));
+    let report = tell(run, &args.outputs, env)?;
     Ok(report.exit())
 }
 

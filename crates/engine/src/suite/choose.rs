@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use mcp_loadtest_core::{
+    seed::Seed,
     server::shell_word,
-    suite::{Outcome, Selection, TestKind, TestResult},
+    suite::{Outcome, TestKind, TestResult},
 };
 
-use super::{loaded::LoadedSuite, request::DEFAULT_TIMEOUT};
+use super::{loaded::LoadedSuite, request::DEFAULT_TIMEOUT, run::Settings};
 
 /// One test that was chosen.
 #[derive(Debug, Clone, Copy)]
@@ -20,8 +21,9 @@ pub(super) struct Case {
 /// The tests that were chosen, and what is known of each before it is carried out.
 pub(super) fn chosen(
     suites: &[LoadedSuite],
-    selection: &Selection,
+    settings: &Settings,
 ) -> (Vec<Case>, Vec<TestResult>) {
+    let selection = &settings.selection;
     let (mut cases, mut results) = (Vec::new(), Vec::new());
     let mut place = 0;
     for (at, loaded) in suites.iter().enumerate() {
@@ -49,11 +51,7 @@ pub(super) fn chosen(
                 }
                 cases.push(Case { suite: at, kind, index });
                 let mut result = TestResult::new(&loaded.file, name, kind);
-                result.reproduce = format!(
-                    "mcp-loadtest test {} --name {}",
-                    shell_word(&loaded.file),
-                    shell_word(name)
-                );
+                result.reproduce = again(settings, &loaded.file, name);
                 if let Some(reason) = skip {
                     result.outcome = Outcome::Skipped;
                     result.reason.clone_from(reason);
@@ -63,6 +61,21 @@ pub(super) fn chosen(
         }
     }
     (cases, results)
+}
+
+/// The command that carries one test out again, with what changes its outcome.
+fn again(settings: &Settings, file: &str, name: &str) -> String {
+    if let Some(again) = &settings.again {
+        return again.clone();
+    }
+    let mut command = format!("mcp-loadtest test {} --name {}", shell_word(file), shell_word(name));
+    if let Some(model) = &settings.model {
+        command.push_str(&format!(" --model {}", shell_word(model)));
+    }
+    if settings.seed != Seed::default() {
+        command.push_str(&format!(" --seed {}", settings.seed.0));
+    }
+    command
 }
 
 /// The shortest time that any call has: it sets how closely the clock is watched.

@@ -52,7 +52,7 @@ impl Desk {
         let SuiteRun { suites, settings, stand, watcher, stop } = run;
         let snapshots = suites.iter().map(|suite| suite.snapshots.clone()).collect();
         let suites = Rc::new(suites);
-        let (cases, results) = chosen(&suites, &settings.selection);
+        let (cases, results) = chosen(&suites, &settings);
         let servers = Servers::new(suites.clone(), stand.clone(), shortest_deadline(&suites));
         Self {
             suites,

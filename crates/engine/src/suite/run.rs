@@ -51,6 +51,8 @@ pub(super) struct Settings {
     pub(super) fail_fast: bool,
     pub(super) seed: Seed,
     pub(super) model: Option<String>,
+    /// The command that does the same again, where it is not `test`.
+    pub(super) again: Option<String>,
     pub(super) vars: BTreeMap<String, String>,
     pub(super) record: Option<PathBuf>,
     pub(super) replay: Option<PathBuf>,
@@ -83,6 +85,7 @@ impl SuiteRun {
             fail_fast: false,
             seed: Seed::default(),
             model: None,
+            again: None,
             vars: BTreeMap::new(),
             record: None,
             replay: None,
@@ -131,6 +134,13 @@ impl SuiteRun {
     #[must_use]
     pub fn seed(mut self, seed: Seed) -> Self {
         self.settings.seed = seed;
+        self
+    }
+
+    /// Sets the command that does all of this again, where no file says it.
+    #[must_use]
+    pub fn again(mut self, command: impl Into<String>) -> Self {
+        self.settings.again = Some(command.into());
         self
     }
 
@@ -186,7 +196,7 @@ impl SuiteRun {
 
     /// Carries the run out, in a thread of its own.
     pub async fn execute(self) -> Result<SuiteOutcome, RunError> {
-        let (cases, results) = chosen(&self.suites, &self.settings.selection);
+        let (cases, results) = chosen(&self.suites, &self.settings);
         let open = results.iter().zip(&cases).filter(|(test, _)| test.outcome == Outcome::NotRun);
         let open: Vec<_> = open.map(|(_, case)| *case).collect();
         Models::check(&self.suites, &self.settings, &open)?;
