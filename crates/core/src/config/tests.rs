@@ -113,7 +113,7 @@ fn what_is_not_built_yet_is_refused_by_name_and_line() {
     assert_eq!(
         Config::parse(&html, "bench.toml").unwrap_err().to_string(),
         "bench.toml:41: `[output] formats[2]`: format `html` is not built yet; \
-         this version writes markdown, json, terminal, hlog, openmetrics"
+         this version writes markdown, html, json, terminal, hlog, openmetrics"
     );
 }
 

@@ -1,0 +1,77 @@
+//! Time by latency, the darker the more calls: shows populations that percentiles hide.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    report::{
+        Report,
+        html::{
+            course::{self, quantiles, times},
+            figure::{Figure, Picture},
+            time::{Series, Shape, Thin, TimeChart, Unit},
+        },
+    },
+    stats::bimodal::{ENOUGH, modes},
+    units::format_latency,
+};
+
+/// Rows for each tenfold of the time: 26 % wide.
+const ROWS_PER_DECADE: f64 = 10.0;
+
+pub(super) fn make(report: &Report) -> Option<Figure> {
+    let windows = course::windows(report)?;
+    let mut cells = Vec::new();
+    for (at, window) in windows.iter().enumerate() {
+        let mut rows: BTreeMap<i32, u64> = BTreeMap::new();
+        for (nanos, count) in &window.response_ns.0 {
+            let millis = (*nanos).max(1) as f64 / 1e6;
+            let row = (millis.log10() * ROWS_PER_DECADE).floor() as i32;
+            let sum = rows.entry(row).or_default();
+            *sum = sum.saturating_add(*count);
+        }
+        let edge = |row: i32| 10_f64.powf(f64::from(row) / ROWS_PER_DECADE);
+        cells.extend(rows.into_iter().map(|(row, count)| (at, edge(row), edge(row + 1), count)));
+    }
+    // The lines span the axis, and are what is left of the map without the script.
+    let line = |(name, quantile, colour, thin)| Series {
+        name,
+        unit: Unit::Millis,
+        colour,
+        thin,
+        values: quantiles(windows, quantile),
+    };
+    let lines = [
+        ("shortest", 0.0, 2, Thin::Mean),
+        ("p50", 0.5, 0, Thin::Highest),
+        ("max", 1.0, 4, Thin::Highest),
+    ];
+    let chart = TimeChart {
+        at: times(windows),
+        series: lines.into_iter().map(line).collect(),
+        limits: Vec::new(),
+        spans: Vec::new(),
+        shape: Shape::Cells(cells),
+    };
+    Some(Figure { reading: reading(report), table: chart.table(), picture: Picture::Time(chart) })
+}
+
+fn reading(report: &Report) -> String {
+    let latency = &report.latency;
+    if latency.count < ENOUGH {
+        return format!("{} calls are not enough to tell populations apart.", latency.count);
+    }
+    match modes(&latency.histogram) {
+        Some(modes) => format!(
+            "Two populations: {:.0}% of the {} calls around {}, {:.0}% around {}.",
+            modes.low.share * 100.0,
+            latency.count,
+            format_latency(modes.low.at),
+            modes.high.share * 100.0,
+            format_latency(modes.high.at),
+        ),
+        None => format!(
+            "One population: the {} calls show no second peak that is set apart from the first.",
+            latency.count
+        ),
+    }
+}

@@ -1,0 +1,46 @@
+//! Percentiles of the response times over time.
+
+use std::time::Duration;
+
+use crate::{
+    report::{
+        Report,
+        html::{
+            course::{self, quantiles, times, whole_windows},
+            figure::{Figure, Picture},
+            time::{Series, Shape, Thin, TimeChart, Unit},
+        },
+    },
+    stats::drift::judge_drift,
+};
+
+pub(super) fn make(report: &Report) -> Option<Figure> {
+    let windows = course::windows(report)?;
+    let line = |(name, quantile, colour)| Series {
+        name,
+        unit: Unit::Millis,
+        colour,
+        thin: Thin::Highest,
+        values: quantiles(windows, quantile),
+    };
+    let lines =
+        [("p50", 0.5, 0), ("p90", 0.9, 2), ("p99", 0.99, 3), ("p99.9", 0.999, 1), ("max", 1.0, 4)];
+    let chart = TimeChart {
+        at: times(windows),
+        series: lines.into_iter().map(line).collect(),
+        limits: course::latency_limits(report),
+        spans: course::spans(report),
+        shape: Shape::Lines,
+    };
+    Some(Figure { reading: reading(report), table: chart.table(), picture: Picture::Time(chart) })
+}
+
+/// Whether the median drifts, by the same rule as the finding.
+fn reading(report: &Report) -> String {
+    let whole = whole_windows(report);
+    let medians = times(whole).into_iter().zip(quantiles(whole, 0.5));
+    let medians: Vec<(f64, f64)> = medians.filter_map(|(at, median)| Some((at, median?))).collect();
+    let covered: u64 = whole.iter().map(|window| window.secs).sum();
+    let drift = judge_drift(&medians, Duration::from_secs(covered), 0.0);
+    format!("The median: {}.", drift.explain())
+}

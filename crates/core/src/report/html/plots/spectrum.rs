@@ -1,0 +1,97 @@
+//! Latency by percentile, each further nine as wide as the one before: the tail at full length.
+
+use hdrhistogram::Histogram;
+
+use crate::{
+    histogram,
+    report::{
+        LatencyStats, Report,
+        figures::{counted, ratio},
+        html::{
+            canvas::{Axis, Canvas},
+            course,
+            figure::{Figure, Picture, Table},
+            scale::{Scale, millis},
+        },
+        phrases,
+    },
+    units::format_latency,
+};
+
+/// Points of a curve for each further nine.
+const POINTS_PER_NINE: u32 = 24;
+
+pub(super) fn make(report: &Report) -> Option<Figure> {
+    let (response, service) = (&report.latency, &report.service);
+    if response.count == 0 {
+        return None;
+    }
+    // As many nines as there are calls to show them.
+    let nines = (response.count as f64).log10().clamp(1.0, 6.0);
+    let x = Axis { scale: Scale::exact(0.0, nines), told: share, name: "share of calls" };
+    let limits = course::latency_limits(report);
+    let ends = [response.min, response.max, service.min].map(|time| time.as_secs_f64() * 1e3);
+    let times = ends.into_iter().chain(limits.iter().map(|(limit, _)| *limit));
+    let y = Axis { scale: Scale::log(times), told: millis, name: "time (log)" };
+    let mut canvas = Canvas::new(300.0, x, y);
+    for (limit, name) in &limits {
+        canvas.limit(*limit, name);
+    }
+    let mut legend = vec![("from when a call was due", 0)];
+    if phrases::service_differs(report) {
+        canvas.line(curve(&service.histogram, nines), 3);
+        legend.push(("from when it was sent", 3));
+    }
+    canvas.line(curve(&response.histogram, nines), 0);
+    let picture = Picture::Still(canvas.svg(&legend));
+    Some(Figure { reading: reading(report), picture, table: table(response, service) })
+}
+
+/// The value of an axis is the number of nines: 0 is all of the calls, 1 is 90 %, 2 is 99 %.
+fn share(nines: f64) -> String {
+    let told = format!("{:.4}", 100.0 * (1.0 - 10_f64.powf(-nines)));
+    format!("{}%", told.trim_end_matches('0').trim_end_matches('.'))
+}
+
+fn curve(times: &Histogram<u64>, nines: f64) -> Vec<(f64, Option<f64>)> {
+    let steps = (nines * f64::from(POINTS_PER_NINE)) as u32;
+    let point = |step: u32| {
+        let at = f64::from(step) / f64::from(POINTS_PER_NINE);
+        let time = histogram::quantile(times, 1.0 - 10_f64.powf(-at));
+        (at, time.map(|time| time.as_secs_f64() * 1e3))
+    };
+    (0..=steps).map(point).collect()
+}
+
+fn table(response: &LatencyStats, service: &LatencyStats) -> Table {
+    let shares = [0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999, 1.0];
+    let row = |share: f64| {
+        let at = |stats: &LatencyStats| {
+            histogram::quantile(&stats.histogram, share).map_or("-".into(), format_latency)
+        };
+        vec![format!("{}%", share * 100.0), at(response), at(service)]
+    };
+    Table::new(&["Share of calls", "From when due", "From when sent"], shares.map(row))
+}
+
+fn reading(report: &Report) -> String {
+    let (response, service) = (&report.latency, &report.service);
+    let calls = counted(response.count, "call");
+    if response.p99 > service.p99 * 2 {
+        return format!(
+            "Callers wait before the server sees the call: at p99 {} of {} lie before it was sent ({calls}).",
+            format_latency(response.p99 - service.p99),
+            format_latency(response.p99),
+        );
+    }
+    let tail = match response.count {
+        0..1_000 => String::new(),
+        _ => format!(" and p99.9 {}", format_latency(response.p999)),
+    };
+    format!(
+        "Half of {calls} took at most {}; p99 is {}, {} times as long{tail}.",
+        format_latency(response.p50),
+        format_latency(response.p99),
+        ratio(response.p99, response.p50),
+    )
+}

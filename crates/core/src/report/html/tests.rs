@@ -1,0 +1,70 @@
+//! The page as text. That a browser draws it, and that nothing hostile runs in one, is tested by
+//! `tests/it/browser.rs` of the command line.
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use sha2::{Digest as _, Sha256};
+
+use super::{Html, page};
+use crate::report::{
+    Renderer as _, Report,
+    fixture::{deadlocked, healthy, hostile, violated},
+};
+
+/// The page without what is the same in every page.
+fn told(report: &Report) -> String {
+    let mut bytes = Vec::new();
+    Html.render(report, &mut bytes).unwrap();
+    let page = String::from_utf8(bytes).unwrap();
+    assert!(page.len() < 500_000, "{} bytes", page.len());
+    let page =
+        page.replace(&page::script(), "[script]").replace(page::SCRIPT_PRINT.trim(), "[print]");
+    let version = concat!("mcp-loadtest ", env!("CARGO_PKG_VERSION"));
+    let style = page.find("<style>").unwrap()..page.find("</style>").unwrap();
+    [&page[..style.start], "<style>[style]", &page[style.end..]]
+        .concat()
+        .replace(version, "mcp-loadtest [version]")
+}
+
+#[test]
+fn pages() {
+    insta::assert_snapshot!("healthy_html", told(&healthy()));
+    insta::assert_snapshot!("violated_html", told(&violated()));
+    insta::assert_snapshot!("deadlocked_html", told(&deadlocked()));
+    insta::assert_snapshot!("hostile_html", told(&hostile()));
+}
+
+/// A browser runs the script only if this holds.
+#[test]
+fn the_print_is_that_of_the_script() {
+    let print = STANDARD.encode(Sha256::digest(page::script()));
+    assert_eq!(page::SCRIPT_PRINT.trim(), print, "write this into assets/report/script.sha256");
+}
+
+/// Every tag of the page is one that we write ourselves.
+#[test]
+fn nothing_hostile_opens_a_tag() {
+    let page = told(&hostile());
+    let known = [
+        "!DOCTYPE", "a", "body", "button", "caption", "circle", "code", "dd", "details", "div",
+        "dl", "dt", "footer", "h1", "h2", "h3", "head", "header", "html", "li", "main", "meta",
+        "output", "p", "path", "rect", "script", "section", "span", "strong", "style", "summary",
+        "svg", "table", "tbody", "td", "text", "th", "thead", "title", "tr", "ul",
+    ];
+    for (at, _) in page.match_indices('<') {
+        let rest = page[at + 1..].trim_start_matches('/');
+        let name: String =
+            rest.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '!').collect();
+        assert!(
+            known.contains(&name.as_str()),
+            "<{name} in {}",
+            &page[at..page.len().min(at + 60)]
+        );
+    }
+    assert_eq!(page.matches("<script").count(), 2);
+    for handler in [" onerror=", " onclick=", " onload=", "javascript:"] {
+        for (at, _) in page.match_indices(handler) {
+            let tag = page[..at].rfind(['<', '>']).unwrap();
+            assert!(page[tag..].starts_with('>'), "{handler} inside a tag");
+        }
+    }
+}
