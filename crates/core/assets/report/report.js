@@ -6,6 +6,8 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const boxes = [...document.querySelectorAll(".plot[data-plot]")].filter((box) => data[box.dataset.plot]);
   const HEIGHT = 230;
+  // The room of an axis. Plots with one axis leave it free on the right, so that all are as wide.
+  const SIDE = 62;
   let plots = [];
   let moving = false;
 
@@ -55,6 +57,7 @@
     ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
     ctx.clip();
     ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
+    ctx.textAlign = "left";
     ctx.textBaseline = "top";
     chart.spans.forEach(([from, to, name], at) => {
       const [left, right] = [from, to].map((secs) => u.valToPos(secs, "x", true));
@@ -72,14 +75,18 @@
 
   const cells = (chart, u) => {
     if (!chart.cells) return;
-    const most = Math.log1p(chart.cells.reduce((most, cell) => Math.max(most, cell[3]), 1));
+    let highest = 1;
+    for (let at = 2; at < chart.cells.length; at += 3) highest = Math.max(highest, chart.cells[at]);
+    const most = Math.log1p(highest);
     const step = chart.at.length > 1 ? chart.at[1] - chart.at[0] : 1;
     u.ctx.fillStyle = css("--c0");
-    for (const [at, low, high, count] of chart.cells) {
+    for (let cell = 0; cell < chart.cells.length; cell += 3) {
+      const [at, row, count] = chart.cells.slice(cell, cell + 3);
       const secs = chart.at[at];
       if (secs + step < u.scales.x.min || secs > u.scales.x.max) continue;
       const [left, right] = [secs, secs + step].map((x) => u.valToPos(x, "x", true));
-      const [bottom, top] = [low, high].map((y) => u.valToPos(y, "ms", true));
+      const edges = [row, row + 1].map((row) => 10 ** (row / chart.rows));
+      const [bottom, top] = edges.map((y) => u.valToPos(y, "ms", true));
       u.ctx.globalAlpha = 0.12 + (0.88 * Math.log1p(count)) / most;
       u.ctx.fillRect(left, top, Math.max(right - left, 1), bottom - top);
     }
@@ -102,7 +109,16 @@
       ctx.lineTo(bbox.left + bbox.width, y);
       ctx.stroke();
       const label = `${name} ${told[chart.series[0].unit](value)}`;
-      ctx.fillText(label, bbox.left + bbox.width - 4 * devicePixelRatio, y - 2 * devicePixelRatio);
+      const place = [bbox.left + bbox.width - 4 * devicePixelRatio, y - 3 * devicePixelRatio];
+      // A rim in the colour of the ground, so that the name is read across lines.
+      ctx.save();
+      ctx.setLineDash([]);
+      ctx.lineWidth = 4 * devicePixelRatio;
+      ctx.lineJoin = "round";
+      ctx.strokeStyle = css("--card");
+      ctx.strokeText(label, ...place);
+      ctx.restore();
+      ctx.fillText(label, ...place);
     }
     ctx.restore();
   };
@@ -112,7 +128,8 @@
       const line = {
         label: series.name,
         scale: series.unit,
-        stroke: css("--c" + series.colour),
+        // On the heat map the middle is enough of a line; the other values are read off the legend.
+        stroke: !chart.cells ? css("--c" + series.colour) : series.name === "p50" ? css("--ink") : "transparent",
         // Thinner beyond the second axis: what has no axis of its own is read off the legend.
         width: kinds.indexOf(series.unit) > 1 ? 1 : 1.75,
         points: { show: chart.at.length < 4, size: 5 },
@@ -122,7 +139,7 @@
           return own == null ? "–" : told[series.unit](own);
         },
       };
-      if (chart.stack) line.fill = css("--c" + series.colour) + "99";
+      if (chart.stack) line.fill = css("--c" + series.colour) + "d9";
       else if (series.unit === "%" && at > 0) line.fill = css("--c" + series.colour) + "33";
       if (series.name === "asked") line.dash = [6, 4];
       return line;
@@ -138,13 +155,17 @@
   const axes = (kinds) => {
     const look = { stroke: css("--muted"), font: "12px system-ui, sans-serif", ticks: { stroke: css("--grid") } };
     const grid = { stroke: css("--grid"), width: 1 };
-    const x = { ...look, grid, space: 70, values: (_, splits) => splits.map(clock) };
+    const incrs = [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 86400];
+    const x = { ...look, grid, space: 70, incrs, values: (_, splits) => splits.map(clock) };
+    // Of a logarithmic axis only the decades have a line.
+    const decades = (_, splits) => splits.map((split) => (Math.abs(Math.log10(split) % 1) < 1e-6 ? split : null));
     const sides = kinds.slice(0, 2).map((unit, at) => ({
       ...look,
+      ...(unit === "ms" && { ticks: { ...look.ticks, filter: decades } }),
       scale: unit,
       side: at ? 1 : 3,
-      size: 62,
-      grid: at ? { show: false } : grid,
+      size: SIDE,
+      grid: at ? { show: false } : unit === "ms" ? { ...grid, filter: decades } : grid,
       values: (_, splits) => splits.map((split) => (split == null ? "" : told[unit](split))),
     }));
     return [x, ...sides];
@@ -162,19 +183,21 @@
       height: HEIGHT,
       scales,
       axes: axes(kinds),
+      padding: [null, kinds.length > 1 ? null : SIDE, null, null],
       series: [{ label: "since the start", value: (_, secs) => (secs == null ? "–" : clock(secs)) }, ...order.map((at) => drawn[at])],
       cursor: {
         sync: { key: "run" },
         drag: { x: true, y: false },
         bind: { dblclick: () => () => show(whole) },
       },
+      legend: { markers: { width: 0, fill: (u, at) => u.series[at].stroke(u, at) } },
       hooks: {
         drawAxes: [spans(chart)],
         draw: [limits(chart)],
         setScale: [(u, key) => key === "x" && !moving && show(u.scales.x)],
       },
     };
-    box.querySelectorAll("svg, .keys").forEach((still) => (still.hidden = true));
+    box.querySelectorAll("svg, .keys").forEach((still) => still.toggleAttribute("hidden", true));
     moving = true;
     const plot = new uPlot(options, [chart.at, ...order.map((at) => numbers[at])], box);
     plot.setScale("x", shown);

@@ -7,7 +7,7 @@ use super::{
     scale::Scale,
 };
 
-const WIDTH: f64 = 640.0;
+const WIDTH: f64 = 480.0;
 const LEFT: f64 = 62.0;
 const RIGHT: f64 = 14.0;
 const TOP: f64 = 22.0;
@@ -120,7 +120,11 @@ impl Canvas {
     pub(super) fn limit(&mut self, value: f64, name: &str) {
         let y = self.y(value);
         self.rule((LEFT, y), (WIDTH - RIGHT, y), "limit");
-        self.label((WIDTH - RIGHT - 4.0, y - 4.0), name, "end");
+        let (x, y, name) = (WIDTH - RIGHT - 4.0, y - 5.0, text(name, LONGEST_NAME));
+        let _ = write!(
+            self.body,
+            "<text class=\"halo\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"end\">{name}</text>"
+        );
     }
 
     /// A span of the x axis, with its name.

@@ -25,7 +25,7 @@ const UPLOT_STYLE: &str = include_str!("../../../assets/report/uplot/uPlot.min.c
 const STYLE: &str = include_str!("../../../assets/report/report.css");
 const SCRIPT: &str = include_str!("../../../assets/report/report.js");
 /// The print of [`script`], which is the only one that a browser will run: should text from a server
-/// ever get past the escapes, it still does nothing. A test says the value when the script changes.
+/// ever get past the escapes, it still does nothing. `scripts/report-script-print.py` writes it.
 pub(super) const SCRIPT_PRINT: &str = include_str!("../../../assets/report/script.sha256");
 /// Sentences at the top; the terminal and `report.md` have all of them.
 const SENTENCES: usize = 3;

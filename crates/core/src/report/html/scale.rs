@@ -15,6 +15,8 @@ pub(super) struct Scale {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {
     Linear,
+    /// Every whole number is named.
+    Whole,
     /// Whole decades: latency spans several of them.
     Log,
 }
@@ -30,6 +32,11 @@ impl Scale {
     /// Exactly this range.
     pub(super) fn exact(low: f64, high: f64) -> Self {
         Self { low, high: if high > low { high } else { low + 1.0 }, kind: Kind::Linear }
+    }
+
+    /// From nothing to `high`, with every whole number named.
+    pub(super) fn whole(high: f64) -> Self {
+        Self { low: 0.0, high: high.max(1.0), kind: Kind::Whole }
     }
 
     /// The decades that hold all of these values; those that are not positive are left out.
@@ -48,7 +55,7 @@ impl Scale {
     /// Where the value lies, from 0 to 1.
     pub(super) fn place(&self, value: f64) -> f64 {
         let share = match self.kind {
-            Kind::Linear => (value - self.low) / (self.high - self.low),
+            Kind::Linear | Kind::Whole => (value - self.low) / (self.high - self.low),
             Kind::Log if value <= self.low => 0.0,
             Kind::Log => (value / self.low).log10() / (self.high / self.low).log10(),
         };
@@ -64,6 +71,7 @@ impl Scale {
                 let ticks = (first..first + 12).map(|at| at as f64 * step);
                 ticks.filter(|tick| *tick <= self.high * 1.000_001).collect()
             }
+            Kind::Whole => (0..=self.high.floor() as i32).map(f64::from).collect(),
             Kind::Log => {
                 let decades = (self.high / self.low).log10().round() as i32;
                 (0..=decades).map(|at| self.low * 10_f64.powi(at)).collect()

@@ -37,7 +37,7 @@ fn pages() {
 #[test]
 fn the_print_is_that_of_the_script() {
     let print = STANDARD.encode(Sha256::digest(page::script()));
-    assert_eq!(page::SCRIPT_PRINT.trim(), print, "write this into assets/report/script.sha256");
+    assert_eq!(page::SCRIPT_PRINT.trim(), print, "run scripts/report-script-print.py");
 }
 
 /// Every tag of the page is one that we write ourselves.

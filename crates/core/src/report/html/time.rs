@@ -8,6 +8,8 @@ use super::{
     scale::{Scale, clock, millis, short},
 };
 
+/// Points that the script draws of a line; a run of a day has no more than one of an hour.
+const MOST_POINTS: usize = 1_200;
 /// Points of a still picture and rows of a table without script; more of them only make the file big.
 const STILL_POINTS: usize = 120;
 const STILL_ROWS: usize = 30;
@@ -96,34 +98,37 @@ pub(super) enum Shape {
     Lines,
     /// Areas on top of each other.
     Stack,
-    /// Cells of time and latency, the darker the more calls: place in `at`, lower edge and upper
-    /// edge in milliseconds, and count.
-    Cells(Vec<(usize, f64, f64, u64)>),
+    /// Cells of time and latency, the darker the more calls: place in `at`, row, and count. Row 0
+    /// begins at 1 ms, and so many rows make a tenfold of the time.
+    Cells { cells: Vec<(usize, i32, u64)>, rows: u32 },
 }
 
 impl TimeChart {
     /// What the script needs.
     pub(super) fn data(&self) -> Value {
-        let series = self.series.iter().map(|series| {
+        let points = self.thinned(MOST_POINTS);
+        let series = self.series.iter().enumerate().map(|(at, series)| {
+            let values = points.iter().map(|(_, values)| values[at].map(number));
             json!({
                 "name": series.name,
                 "unit": series.unit.as_str(),
                 "colour": series.colour,
-                "values": series.values.iter().map(|value| value.map(figures)).collect::<Vec<_>>(),
+                "values": values.collect::<Vec<_>>(),
             })
         });
         let mut data = json!({
-            "at": self.at,
+            "at": points.iter().map(|(at, _)| json!((at * 10.0).round() / 10.0)).collect::<Vec<_>>(),
             "series": series.collect::<Vec<_>>(),
             "limits": self.limits,
             "spans": self.spans,
             "stack": matches!(self.shape, Shape::Stack),
         });
-        if let Shape::Cells(cells) = &self.shape {
-            let flat = cells
-                .iter()
-                .map(|(at, low, high, count)| json!([at, figures(*low), figures(*high), count]));
+        if let Shape::Cells { cells, rows } = &self.shape {
+            // One flat list: a bracket for each of ten thousand cells is as long as the cell.
+            let flat =
+                cells.iter().flat_map(|(at, row, count)| [json!(at), json!(row), json!(count)]);
             data["cells"] = flat.collect();
+            data["rows"] = json!(rows);
         }
         data
     }
@@ -243,6 +248,14 @@ fn stack(canvas: &mut Canvas, points: &[(f64, Vec<Option<f64>>)], series: &[Seri
             *low = high;
         }
         canvas.area(&edges, series.colour);
+    }
+}
+
+/// A number of four figures; one that is whole without a point.
+fn number(value: f64) -> Value {
+    match figures(value) {
+        whole if whole.fract() == 0.0 && whole.abs() < 1e15 => json!(whole as i64),
+        part => json!(part),
     }
 }
 

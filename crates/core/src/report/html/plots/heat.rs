@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Rows for each tenfold of the time: 26 % wide.
-const ROWS_PER_DECADE: f64 = 10.0;
+const ROWS: u32 = 10;
 
 pub(super) fn make(report: &Report) -> Option<Figure> {
     let windows = course::windows(report)?;
@@ -25,12 +25,11 @@ pub(super) fn make(report: &Report) -> Option<Figure> {
         let mut rows: BTreeMap<i32, u64> = BTreeMap::new();
         for (nanos, count) in &window.response_ns.0 {
             let millis = (*nanos).max(1) as f64 / 1e6;
-            let row = (millis.log10() * ROWS_PER_DECADE).floor() as i32;
+            let row = (millis.log10() * f64::from(ROWS)).floor() as i32;
             let sum = rows.entry(row).or_default();
             *sum = sum.saturating_add(*count);
         }
-        let edge = |row: i32| 10_f64.powf(f64::from(row) / ROWS_PER_DECADE);
-        cells.extend(rows.into_iter().map(|(row, count)| (at, edge(row), edge(row + 1), count)));
+        cells.extend(rows.into_iter().map(|(row, count)| (at, row, count)));
     }
     // The lines span the axis, and are what is left of the map without the script.
     let line = |(name, quantile, colour, thin)| Series {
@@ -50,19 +49,20 @@ pub(super) fn make(report: &Report) -> Option<Figure> {
         series: lines.into_iter().map(line).collect(),
         limits: Vec::new(),
         spans: Vec::new(),
-        shape: Shape::Cells(cells),
+        shape: Shape::Cells { cells, rows: ROWS },
     };
     Some(Figure { reading: reading(report), table: chart.table(), picture: Picture::Time(chart) })
 }
 
 fn reading(report: &Report) -> String {
-    let latency = &report.latency;
+    // Service times, as in the finding: a queue of ours is not a population of the server's.
+    let latency = &report.service;
     if latency.count < ENOUGH {
         return format!("{} calls are not enough to tell populations apart.", latency.count);
     }
     match modes(&latency.histogram) {
         Some(modes) => format!(
-            "Two populations: {:.0}% of the {} calls around {}, {:.0}% around {}.",
+            "Two populations: {:.0}% of {} calls take about {} from when they were sent, {:.0}% about {}.",
             modes.low.share * 100.0,
             latency.count,
             format_latency(modes.low.at),

@@ -11,7 +11,7 @@ use crate::{
             time::{Series, Shape, Thin, TimeChart, Unit},
         },
     },
-    stats::drift::judge_drift,
+    stats::drift::{DriftVerdict, judge_drift},
 };
 
 pub(super) fn make(report: &Report) -> Option<Figure> {
@@ -35,12 +35,24 @@ pub(super) fn make(report: &Report) -> Option<Figure> {
     Some(Figure { reading: reading(report), table: chart.table(), picture: Picture::Time(chart) })
 }
 
-/// Whether the median drifts, by the same rule as the finding.
+/// Whether the median drifts: beyond chance, and by enough to matter.
 fn reading(report: &Report) -> String {
     let whole = whole_windows(report);
     let medians = times(whole).into_iter().zip(quantiles(whole, 0.5));
     let medians: Vec<(f64, f64)> = medians.filter_map(|(at, median)| Some((at, median?))).collect();
     let covered: u64 = whole.iter().map(|window| window.secs).sum();
     let drift = judge_drift(&medians, Duration::from_secs(covered), 0.0);
-    format!("The median: {}.", drift.explain())
+    let Some(fit) = drift.fit else {
+        return format!("{} windows are too few to tell whether calls get slower.", drift.points);
+    };
+    let told = match drift.verdict {
+        DriftVerdict::Drifting => {
+            format!("Calls get slower: the median by {:.2} ms over the run", fit.predicted)
+        }
+        _ => "The median does not rise over the run".to_owned(),
+    };
+    format!(
+        "{told} (slope {:.3} ms/s, 95 % between {:.3} and {:.3}, {} windows).",
+        fit.slope, fit.slope_interval.low, fit.slope_interval.high, drift.points
+    )
 }

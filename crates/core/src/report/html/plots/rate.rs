@@ -12,6 +12,8 @@ use crate::report::{
 
 /// Windows of which a third still says something.
 const ENOUGH: usize = 9;
+/// A rate that varies by less than this shows nothing of what load does.
+const VARIES: f64 = 1.1;
 
 pub(super) fn make(report: &Report) -> Option<Figure> {
     let mut points: Vec<(f64, f64)> = whole_windows(report).iter().filter_map(point).collect();
@@ -19,14 +21,17 @@ pub(super) fn make(report: &Report) -> Option<Figure> {
         return None;
     }
     points.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let third = points.len() / 3;
+    let (quiet, busy) = (&points[..third], &points[points.len() - third..]);
+    if busy[0].0 < quiet[third - 1].0 * VARIES {
+        return None;
+    }
     let highest = points.last().map_or(1.0, |(rate, _)| *rate);
     let x = Axis { scale: Scale::linear(highest), told: short, name: "calls/s answered" };
     let times = Scale::log(points.iter().map(|(_, time)| *time));
     let y = Axis { scale: times, told: millis, name: "p99 (log)" };
     let mut canvas = Canvas::new(300.0, x, y);
     points.iter().for_each(|(rate, time)| canvas.dot(*rate, *time, 0));
-    let third = points.len() / 3;
-    let (quiet, busy) = (&points[..third], &points[points.len() - third..]);
     let reading = format!(
         "In the busiest third of the windows (from {}/s) the median p99 was {}, in the quietest (up to {}/s) {}; {} windows.",
         short(busy[0].0),

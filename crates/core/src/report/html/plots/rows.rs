@@ -12,8 +12,8 @@ use crate::report::{
 };
 use crate::{report::figures::grouped, units::format_latency};
 
-const WIDTH: f64 = 640.0;
-const LEFT: f64 = 150.0;
+const WIDTH: f64 = 480.0;
+const LEFT: f64 = 132.0;
 const RIGHT: f64 = 24.0;
 const ROW: f64 = 26.0;
 const TOP: f64 = 26.0;

@@ -28,21 +28,21 @@ pub(super) fn make(report: &Report) -> Option<Figure> {
     }
     // As many nines as there are calls to show them.
     let nines = (response.count as f64).log10().clamp(1.0, 6.0);
-    let x = Axis { scale: Scale::exact(0.0, nines), told: share, name: "share of calls" };
+    let x = Axis { scale: Scale::whole(nines), told: share, name: "share of calls" };
     let limits = course::latency_limits(report);
     let ends = [response.min, response.max, service.min].map(|time| time.as_secs_f64() * 1e3);
     let times = ends.into_iter().chain(limits.iter().map(|(limit, _)| *limit));
     let y = Axis { scale: Scale::log(times), told: millis, name: "time (log)" };
     let mut canvas = Canvas::new(300.0, x, y);
-    for (limit, name) in &limits {
-        canvas.limit(*limit, name);
-    }
     let mut legend = vec![("from when a call was due", 0)];
     if phrases::service_differs(report) {
         canvas.line(curve(&service.histogram, nines), 3);
         legend.push(("from when it was sent", 3));
     }
     canvas.line(curve(&response.histogram, nines), 0);
+    for (limit, name) in &limits {
+        canvas.limit(*limit, name);
+    }
     let picture = Picture::Still(canvas.svg(&legend));
     Some(Figure { reading: reading(report), picture, table: table(response, service) })
 }

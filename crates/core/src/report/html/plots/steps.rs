@@ -4,7 +4,6 @@ use super::rows::{self, Row};
 use crate::{
     report::{
         Report,
-        figures::ratio,
         html::figure::{Figure, Picture},
     },
     units::format_latency,
@@ -13,6 +12,7 @@ use crate::{
 pub(super) fn make(report: &Report) -> Option<Figure> {
     let steps = &report.segments;
     let (first, last) = (steps.first()?, steps.last()?);
+    let slowest = steps.iter().max_by_key(|step| step.latency.p99)?;
     let rows: Vec<Row<'_>> = steps
         .iter()
         .map(|step| Row { name: &step.label, times: &step.latency, failed: step.errors })
@@ -20,10 +20,10 @@ pub(super) fn make(report: &Report) -> Option<Figure> {
     let reading = match (first.latency.count, last.latency.count) {
         (0, _) | (_, 0) => "Not every step has calls to compare.".to_owned(),
         (early, late) => format!(
-            "p99 was {} in the first step ({early} calls) and {} in the last ({late} calls): {} times as long.",
+            "p99 was {} in the first step ({early} calls) and {} in the last ({late} calls); the longest is that of `{}`.",
             format_latency(first.latency.p99),
             format_latency(last.latency.p99),
-            ratio(last.latency.p99, first.latency.p99),
+            slowest.label,
         ),
     };
     Some(Figure {
