@@ -8,6 +8,7 @@
   const HEIGHT = 230;
   // The room of an axis. Plots with one axis leave it free on the right, so that all are as wide.
   const SIDE = 62;
+  const NARROW = 600;
   let plots = [];
   let moving = false;
 
@@ -47,7 +48,8 @@
       return isFinite(bottom) && top > 0 ? uPlot.rangeLog(bottom, top, 10, true) : [0.1, 1];
     }
     if (unit === "%" && chart.series[0].unit !== "%") return [0, 100];
-    return [0, top > 0 ? top * 1.08 : 1];
+    // The names of steps stand above the lines.
+    return [0, top > 0 ? top * (chart.spans.length ? 1.2 : 1.08) : 1];
   };
 
   const spans = (chart) => (u) => {
@@ -156,7 +158,7 @@
     const look = { stroke: css("--muted"), font: "12px system-ui, sans-serif", ticks: { stroke: css("--grid") } };
     const grid = { stroke: css("--grid"), width: 1 };
     const incrs = [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 86400];
-    const x = { ...look, grid, space: 70, incrs, values: (_, splits) => splits.map(clock) };
+    const x = { ...look, grid, space: 70, size: 36, incrs, values: (_, splits) => splits.map(clock) };
     // Of a logarithmic axis only the decades have a line.
     const decades = (_, splits) => splits.map((split) => (Math.abs(Math.log10(split) % 1) < 1e-6 ? split : null));
     const sides = kinds.slice(0, 2).map((unit, at) => ({
@@ -183,7 +185,7 @@
       height: HEIGHT,
       scales,
       axes: axes(kinds),
-      padding: [null, kinds.length > 1 ? null : SIDE, null, null],
+      padding: [null, kinds.length > 1 || box.clientWidth < NARROW ? null : SIDE, null, null],
       series: [{ label: "since the start", value: (_, secs) => (secs == null ? "–" : clock(secs)) }, ...order.map((at) => drawn[at])],
       cursor: {
         sync: { key: "run" },

@@ -33,6 +33,13 @@ pub(super) fn rate(window: &Window) -> f64 {
     ended(window) as f64 / window.secs.max(1) as f64
 }
 
+/// A figure of each window but for the last: the load ended somewhere within that one, and a fall
+/// that is none misleads.
+pub(super) fn but_for_the_last(windows: &[Window], figure: fn(&Window) -> f64) -> Vec<Option<f64>> {
+    let last = windows.len().saturating_sub(1);
+    windows.iter().enumerate().map(|(at, window)| (at < last).then(|| figure(window))).collect()
+}
+
 /// When windows begin.
 pub(super) fn times(windows: &[Window]) -> Vec<f64> {
     windows.iter().map(|window| window.from_secs as f64).collect()

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::{
     report::{
         Report,
+        figures::grouped,
         html::{
             course::{self, quantiles, times},
             figure::{Figure, Picture},
@@ -58,20 +59,23 @@ fn reading(report: &Report) -> String {
     // Service times, as in the finding: a queue of ours is not a population of the server's.
     let latency = &report.service;
     if latency.count < ENOUGH {
-        return format!("{} calls are not enough to tell populations apart.", latency.count);
+        return format!(
+            "{} calls are not enough to tell populations apart.",
+            grouped(latency.count)
+        );
     }
     match modes(&latency.histogram) {
         Some(modes) => format!(
             "Two populations: {:.0}% of {} calls take about {} from when they were sent, {:.0}% about {}.",
             modes.low.share * 100.0,
-            latency.count,
+            grouped(latency.count),
             format_latency(modes.low.at),
             modes.high.share * 100.0,
             format_latency(modes.high.at),
         ),
         None => format!(
             "One population: the {} calls show no second peak that is set apart from the first.",
-            latency.count
+            grouped(latency.count)
         ),
     }
 }

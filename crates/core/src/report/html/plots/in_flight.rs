@@ -25,7 +25,7 @@ pub(super) fn make(report: &Report) -> Option<Figure> {
             unit: Unit::Count,
             colour: 0,
             thin: Thin::Highest,
-            values: windows.iter().map(|window| Some(in_flight(window))).collect(),
+            values: course::but_for_the_last(windows, in_flight),
         }],
         limits: Vec::new(),
         spans: course::spans(report),

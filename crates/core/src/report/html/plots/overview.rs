@@ -18,7 +18,13 @@ const IN_A_ROW: usize = 3;
 pub(super) fn make(report: &Report) -> Option<Figure> {
     let windows = course::windows(report)?;
     let line = |name, unit, colour, thin, values| Series { name, unit, colour, thin, values };
-    let mut series = vec![line("answered", Unit::PerSecond, 0, Thin::Mean, answered(windows))];
+    let mut series = vec![line(
+        "answered",
+        Unit::PerSecond,
+        0,
+        Thin::Mean,
+        course::but_for_the_last(windows, rate),
+    )];
     if let Some(asked) = asked(report, windows) {
         series.push(line("asked", Unit::PerSecond, 4, Thin::Mean, asked));
     }
@@ -43,12 +49,6 @@ pub(super) fn make(report: &Report) -> Option<Figure> {
         shape: Shape::Lines,
     };
     Some(Figure { reading: reading(report), table: chart.table(), picture: Picture::Time(chart) })
-}
-
-/// The last window has no rate: the load ended somewhere within it, and a fall that is none misleads.
-fn answered(windows: &[Window]) -> Vec<Option<f64>> {
-    let last = windows.len().saturating_sub(1);
-    windows.iter().enumerate().map(|(at, window)| (at < last).then(|| rate(window))).collect()
 }
 
 fn reading(report: &Report) -> String {

@@ -4,6 +4,7 @@ use super::rows::{self, Row};
 use crate::{
     report::{
         Report,
+        figures::grouped,
         html::figure::{Figure, Picture},
     },
     units::format_latency,
@@ -20,9 +21,11 @@ pub(super) fn make(report: &Report) -> Option<Figure> {
     let reading = match (first.latency.count, last.latency.count) {
         (0, _) | (_, 0) => "Not every step has calls to compare.".to_owned(),
         (early, late) => format!(
-            "p99 was {} in the first step ({early} calls) and {} in the last ({late} calls); the longest is that of `{}`.",
+            "p99 was {} in the first step ({} calls) and {} in the last ({} calls); the longest is that of `{}`.",
             format_latency(first.latency.p99),
+            grouped(early),
             format_latency(last.latency.p99),
+            grouped(late),
             slowest.label,
         ),
     };

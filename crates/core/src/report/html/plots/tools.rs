@@ -5,7 +5,7 @@ use crate::{
     display::visible,
     report::{
         Report, ToolStats,
-        figures::{rough_percent, total},
+        figures::{grouped, rough_percent, total},
         html::{
             escape::LONGEST_NAME,
             figure::{Figure, Picture},
@@ -44,13 +44,16 @@ fn reading(tools: &[&ToolStats], slowest: &ToolStats) -> String {
     let p99 = format_latency(slowest.latency.p99);
     match tools.len() {
         1 => {
-            format!("Only `{name}` was called; its p99 is {p99} ({} calls).", slowest.latency.count)
+            format!(
+                "Only `{name}` was called; its p99 is {p99} ({} calls).",
+                grouped(slowest.latency.count)
+            )
         }
         _ => format!(
             "The longest tail is that of `{name}`: p99 {p99}, with {} of the calls and {} of all time that calls took ({} calls).",
             rough_percent(share(&calls)),
             rough_percent(share(&time)),
-            slowest.latency.count,
+            grouped(slowest.latency.count),
         ),
     }
 }
