@@ -99,7 +99,7 @@ fn hostile_names_do_nothing() {
     let names = ["<img src=x onerror=window.hit=1>", "</script><script>window.hit=1</script>"];
     let config = format!(
         "[server]\ncommand = \"python3\"\nargs = [\"server.py\"]\n\
-         [scenario]\nname = \"sustained\"\nrate = \"40/s\"\nduration = \"4s\"\n{}",
+         [scenario]\ntype = \"sustained\"\nrate = \"40/s\"\nduration = \"4s\"\n{}",
         names
             .map(|name| format!("[[scenario.tool_call]]\nname = {name:?}\nargs = {{}}\n"))
             .concat()

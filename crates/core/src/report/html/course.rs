@@ -8,12 +8,13 @@ use crate::{
     thresholds::{NO_TIME_LIMIT, Thresholds},
 };
 
-/// Fewer windows than this have no course to plot.
+/// Fewer windows in which calls ended have no course to plot.
 const FEWEST_WINDOWS: usize = 3;
 
 /// The windows, if there are enough for a line.
 pub(super) fn windows(report: &Report) -> Option<&[Window]> {
-    (report.windows.len() >= FEWEST_WINDOWS).then_some(report.windows.as_slice())
+    let filled = report.windows.iter().filter(|window| ended(window) > 0).count();
+    (filled >= FEWEST_WINDOWS).then_some(report.windows.as_slice())
 }
 
 /// The windows that were filled from end to end: the load may begin and end within the others.

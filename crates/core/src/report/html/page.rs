@@ -178,7 +178,7 @@ fn finding(finding: &Finding) -> String {
     let class = match finding.severity {
         Severity::Critical => "bad",
         Severity::Warning => "warn",
-        Severity::Info => "good",
+        Severity::Info => "note",
     };
     let mut html = format!(
         "<div class=\"card finding {class}\"><h3><span class=\"tag {class}\">{}</span>{}</h3><p>{}</p>",

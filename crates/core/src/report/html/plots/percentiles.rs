@@ -11,7 +11,7 @@ use crate::{
             time::{Series, Shape, Thin, TimeChart, Unit},
         },
     },
-    stats::drift::{DriftVerdict, judge_drift},
+    stats::drift::{DriftReason, judge_drift},
 };
 
 pub(super) fn make(report: &Report) -> Option<Figure> {
@@ -45,11 +45,15 @@ fn reading(report: &Report) -> String {
     let Some(fit) = drift.fit else {
         return format!("{} windows are too few to tell whether calls get slower.", drift.points);
     };
-    let told = match drift.verdict {
-        DriftVerdict::Drifting => {
+    let told = match drift.reason {
+        DriftReason::Slower => {
             format!("Calls get slower: the median by {:.2} ms over the run", fit.predicted)
         }
-        _ => "The median does not rise over the run".to_owned(),
+        DriftReason::TooSmall => "The median rises, but by too little to matter".to_owned(),
+        DriftReason::WithinNoise => "The median rises by no more than chance explains".to_owned(),
+        DriftReason::TooFewPoints | DriftReason::WithinLimit => {
+            "The median does not rise over the run".to_owned()
+        }
     };
     format!(
         "{told} (slope {:.3} ms/s, 95 % between {:.3} and {:.3}, {} windows).",

@@ -84,9 +84,14 @@ fn reading(report: &Report) -> String {
             format_latency(response.p99),
         );
     }
+    // A percentile that fewer calls than this stand behind is the slowest call by another name.
+    if response.count < 100 {
+        let [half, longest] = [response.p50, response.max].map(format_latency);
+        return format!("Half of {calls} took at most {half}, the slowest {longest}.");
+    }
     let tail = match response.count {
         0..1_000 => String::new(),
-        _ => format!(" and p99.9 {}", format_latency(response.p999)),
+        _ => format!("; p99.9 is {}", format_latency(response.p999)),
     };
     format!(
         "Half of {calls} took at most {}; p99 is {}, {} times as long{tail}.",
