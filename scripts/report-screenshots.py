@@ -17,13 +17,12 @@ IMAGES = ROOT / "docs" / "images"
 TESTENV = ROOT / "tests" / "env" / "testenv.py"
 LOAD = ["--rate", "100/s", "--duration", "30s", "--tool", "echo", "--args", '{"text":"hello"}']
 LIMITS = ["--p99-latency", "30ms", "--error-rate", "0.01"]
-# Name, faults of the server, scenario.
+# Name, colours, scenario, faults of the server.
 RUNS = [
-    ("failing", ["slow:40@probability=0.2", "tool-error@probability=0.3,after=12s,until=18s"], "spike"),
-    ("passing", ["slow:8@probability=0.3"], "sustained"),
+    ("failing", "light", "spike", ["slow:40@probability=0.2", "tool-error@probability=0.3,after=12s,until=18s"]),
+    ("passing", "dark", "sustained", ["slow:8@probability=0.3"]),
 ]
-# Part of the name, colours, width, height.
-VIEWS = [("", "light", 1280, 1560), ("-dark", "dark", 1280, 1560)]
+WIDTH, HEIGHT = 1280, 1560
 
 
 def environment(name):
@@ -47,14 +46,13 @@ def main():
     binary = parser.parse_args().binary.resolve()
     driver, chromium = environment("browser") / "browser.mjs", environment("chromium") / "bin" / "chromium"
     IMAGES.mkdir(parents=True, exist_ok=True)
-    for name, faults, scenario in RUNS:
+    for name, colours, scenario, faults in RUNS:
+        picture = IMAGES / f"report-{name}.png"
         with tempfile.TemporaryDirectory() as folder:
             page = run(binary, faults, scenario, Path(folder))
-            for suffix, colours, width, height in VIEWS:
-                picture = IMAGES / f"report-{name}{suffix}.png"
-                shot = ["node", driver, "shot", chromium, page, colours, str(width), str(height), picture]
-                subprocess.run(shot, check=True)
-                print(picture.relative_to(ROOT))
+            shot = ["node", driver, "shot", chromium, page, colours, str(WIDTH), str(HEIGHT), picture]
+            subprocess.run(shot, check=True)
+        print(picture.relative_to(ROOT))
 
 
 if __name__ == "__main__":

@@ -95,10 +95,11 @@ for line in sys.stdin:
 #[test]
 fn hostile_names_do_nothing() {
     let dir = tempfile::tempdir().unwrap();
-    fs::write(dir.path().join("server.py"), HOSTILE).unwrap();
+    let server = dir.path().join("server.py");
+    fs::write(&server, HOSTILE).unwrap();
     let names = ["<img src=x onerror=window.hit=1>", "</script><script>window.hit=1</script>"];
     let config = format!(
-        "[server]\ncommand = \"python3\"\nargs = [\"server.py\"]\n\
+        "[server]\ncommand = \"python3\"\nargs = [{server:?}]\n\
          [scenario]\ntype = \"sustained\"\nrate = \"40/s\"\nduration = \"4s\"\n{}",
         names
             .map(|name| format!("[[scenario.tool_call]]\nname = {name:?}\nargs = {{}}\n"))

@@ -14,17 +14,17 @@ const TOP: f64 = 22.0;
 const BOTTOM: f64 = 40.0;
 
 /// How values of an axis are told.
-pub(super) type Told = fn(f64) -> String;
+pub(crate) type Told = fn(f64) -> String;
 
 /// One axis: where values lie, how they are told, and what they are.
-pub(super) struct Axis {
-    pub(super) scale: Scale,
-    pub(super) told: Told,
-    pub(super) name: &'static str,
+pub(crate) struct Axis {
+    pub(crate) scale: Scale,
+    pub(crate) told: Told,
+    pub(crate) name: &'static str,
 }
 
 /// An image that is being drawn.
-pub(super) struct Canvas {
+pub(crate) struct Canvas {
     body: String,
     height: f64,
     x: Axis,
@@ -33,7 +33,7 @@ pub(super) struct Canvas {
 
 impl Canvas {
     /// Draws the axes.
-    pub(super) fn new(height: f64, x: Axis, y: Axis) -> Self {
+    pub(crate) fn new(height: f64, x: Axis, y: Axis) -> Self {
         let mut canvas = Self { body: String::new(), height, x, y };
         canvas.draw_axes();
         canvas
@@ -79,7 +79,7 @@ impl Canvas {
     }
 
     /// A line through these points; a gap where a value is missing.
-    pub(super) fn line(
+    pub(crate) fn line(
         &mut self,
         points: impl IntoIterator<Item = (f64, Option<f64>)>,
         colour: usize,
@@ -99,7 +99,7 @@ impl Canvas {
     }
 
     /// The area between a lower and an upper edge.
-    pub(super) fn area(&mut self, points: &[(f64, f64, f64)], colour: usize) {
+    pub(crate) fn area(&mut self, points: &[(f64, f64, f64)], colour: usize) {
         let upper = points.iter().map(|(x, _, high)| (*x, *high));
         let lower = points.iter().rev().map(|(x, low, _)| (*x, *low));
         let corners = upper.chain(lower).map(|(x, y)| format!("{:.1} {:.1}", self.x(x), self.y(y)));
@@ -108,7 +108,7 @@ impl Canvas {
     }
 
     /// A point.
-    pub(super) fn dot(&mut self, x: f64, y: f64, colour: usize) {
+    pub(crate) fn dot(&mut self, x: f64, y: f64, colour: usize) {
         let (x, y) = (self.x(x), self.y(y));
         let _ = write!(
             self.body,
@@ -116,8 +116,18 @@ impl Canvas {
         );
     }
 
+    /// An upright bar from one value to another: where a value lies for all that is known.
+    pub(crate) fn whisker(&mut self, x: f64, low: f64, high: f64, colour: usize) {
+        let (x, low, high) = (self.x(x), self.y(low), self.y(high));
+        let (left, right) = (x - 4.0, x + 4.0);
+        let _ = write!(
+            self.body,
+            "<path class=\"line c{colour}\" d=\"M{x:.1} {low:.1}V{high:.1}M{left:.1} {low:.1}H{right:.1}M{left:.1} {high:.1}H{right:.1}\"/>"
+        );
+    }
+
     /// A level that must not be passed.
-    pub(super) fn limit(&mut self, value: f64, name: &str) {
+    pub(crate) fn limit(&mut self, value: f64, name: &str) {
         let y = self.y(value);
         self.rule((LEFT, y), (WIDTH - RIGHT, y), "limit");
         let (x, y, name) = (WIDTH - RIGHT - 4.0, y - 5.0, text(name, LONGEST_NAME));
@@ -128,7 +138,7 @@ impl Canvas {
     }
 
     /// A span of the x axis, with its name.
-    pub(super) fn span(&mut self, from: f64, to: f64, name: &str) {
+    pub(crate) fn span(&mut self, from: f64, to: f64, name: &str) {
         let (left, right) = (self.x(from), self.x(to));
         let height = self.height - BOTTOM - TOP;
         let width = right - left;
@@ -142,7 +152,7 @@ impl Canvas {
     }
 
     /// The image, with the names of its colours below.
-    pub(super) fn svg(self, legend: &[(&str, usize)]) -> String {
+    pub(crate) fn svg(self, legend: &[(&str, usize)]) -> String {
         let mut names = String::new();
         for (name, colour) in legend {
             let name = text(name, LONGEST_NAME);

@@ -10,6 +10,8 @@ use crate::{
 
 /// Fewer windows in which calls ended have no course to plot.
 const FEWEST_WINDOWS: usize = 3;
+/// The share of the calls of an average window below which a window has no percentiles.
+const HARDLY_A_CALL: f64 = 0.1;
 
 /// The windows, if there are enough for a line.
 pub(super) fn windows(report: &Report) -> Option<&[Window]> {
@@ -46,10 +48,16 @@ pub(super) fn times(windows: &[Window]) -> Vec<f64> {
     windows.iter().map(|window| window.from_secs as f64).collect()
 }
 
-/// A quantile of each window, in milliseconds.
+/// A quantile of each window, in milliseconds. Of a window with hardly a call, as after the end of
+/// the load, only the longest time says something.
 pub(super) fn quantiles(windows: &[Window], quantile: f64) -> Vec<Option<f64>> {
+    let filled = windows.iter().map(ended).filter(|calls| *calls > 0).count().max(1);
+    let calls = windows.iter().fold(0.0, |sum, window| sum + ended(window) as f64);
+    let few = calls / filled as f64 * HARDLY_A_CALL;
     let at = |window: &Window| {
-        window.response_ns.quantile(quantile).map(|time| time.as_secs_f64() * 1e3)
+        let says = quantile >= 1.0 || ended(window) as f64 >= few;
+        let time = window.response_ns.quantile(quantile).filter(|_| says);
+        time.map(|time| time.as_secs_f64() * 1e3)
     };
     windows.iter().map(at).collect()
 }

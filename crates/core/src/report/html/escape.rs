@@ -8,17 +8,17 @@ use serde_json::Value;
 use crate::display::visible;
 
 /// How much of a text from elsewhere is shown.
-pub(super) const LONGEST_TEXT: usize = 500;
+pub(crate) const LONGEST_TEXT: usize = 500;
 /// How much of a name is shown.
-pub(super) const LONGEST_NAME: usize = 80;
+pub(crate) const LONGEST_NAME: usize = 80;
 
 /// A text as the content of an element or of a quoted attribute.
-pub(super) fn text(text: &str, limit: usize) -> String {
+pub(crate) fn text(text: &str, limit: usize) -> String {
     entities(&visible(text, limit))
 }
 
 /// A sentence in which pairs of backticks mark literals.
-pub(super) fn prose(text: &str, limit: usize) -> String {
+pub(crate) fn prose(text: &str, limit: usize) -> String {
     let text = visible(text, limit);
     let parts: Vec<&str> = text.split('`').collect();
     let mut safe = String::new();
@@ -34,7 +34,7 @@ pub(super) fn prose(text: &str, limit: usize) -> String {
 
 /// JSON inside a `script` element. Only strings of it can hold these characters, and in a string
 /// the escape means the same; without it `</script>` or `<!--` would end or swallow the element.
-pub(super) fn json(value: &Value) -> String {
+pub(crate) fn json(value: &Value) -> String {
     let mut safe = String::new();
     for c in value.to_string().chars() {
         match c {

@@ -2,22 +2,25 @@
 //!
 //! | file     | what it holds                                                                   |
 //! |----------|---------------------------------------------------------------------------------|
-//! | `page`   | the whole page, and what is seen first                                          |
+//! | `page`   | the page of a run, and what is seen first; `shell` is around every page         |
 //! | `plots/` | one file for each plot; how to add one                                          |
-//! | `figure` | a plot with its sentence and its table                                          |
+//! | `figure` | a plot with its sentence and its table; `table` is the latter                   |
 //! | `time`   | plots over time; `canvas` and `scale` draw what needs no script                 |
 //! | `course` | what several plots know of the run                                              |
 //! | `escape` | text from elsewhere                                                             |
 //!
 //! Style and script lie in `assets/report/`; `scripts/vendor-uplot.sh` says where uPlot is from.
 
-mod canvas;
+pub(crate) mod canvas;
 mod course;
-mod escape;
+pub(crate) mod escape;
 mod figure;
+pub(crate) mod nines;
 mod page;
 mod plots;
-mod scale;
+pub(crate) mod scale;
+pub(crate) mod shell;
+pub(crate) mod table;
 #[cfg(test)]
 mod tests;
 mod time;

@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value};
 
 use super::{
-    escape::{self, LONGEST_NAME, LONGEST_TEXT, prose, text},
+    escape::{LONGEST_NAME, LONGEST_TEXT, prose, text},
     figure::{Figure, Picture},
     plots::{PLOTS, Part, Plot},
+    shell::{self, THEME_BUTTON},
 };
 use crate::{
     report::{
@@ -20,46 +21,23 @@ use crate::{
     units::format_latency,
 };
 
-const UPLOT: &str = include_str!("../../../assets/report/uplot/uPlot.iife.min.js");
-const UPLOT_STYLE: &str = include_str!("../../../assets/report/uplot/uPlot.min.css");
-const STYLE: &str = include_str!("../../../assets/report/report.css");
-const SCRIPT: &str = include_str!("../../../assets/report/report.js");
-/// The print of [`script`], which is the only one that a browser will run: should text from a server
-/// ever get past the escapes, it still does nothing. `scripts/report-script-print.py` writes it.
-pub(super) const SCRIPT_PRINT: &str = include_str!("../../../assets/report/script.sha256");
 /// Sentences at the top; the terminal and `report.md` have all of them.
 const SENTENCES: usize = 3;
-
-/// The one script of the page.
-pub(super) fn script() -> String {
-    format!("\n{UPLOT}\n{SCRIPT}")
-}
 
 /// The whole page.
 pub(super) fn page(report: &Report) -> String {
     let made = PLOTS.iter().filter_map(|plot| Some((plot, (plot.make)(report)?)));
     let figures: Vec<(&Plot, Figure)> = made.collect();
-    let policy = format!(
-        "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'; base-uri 'none'; form-action 'none'",
-        SCRIPT_PRINT.trim()
-    );
-    let title =
-        format!("{} {}", report.verdict.name(), text(&report.server_info.target, LONGEST_NAME));
     let parts: String = Part::ALL.iter().map(|part| section(*part, &figures)).collect();
-    format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{title}</title>\n<style>\n{UPLOT_STYLE}\n{STYLE}</style>\n</head>\n<body>\n\
-         <a class=\"skip\" href=\"#over-time\">To the plots</a>\n{}<main>\n{}{}{parts}</main>\n{}\
-         <script type=\"application/json\" id=\"data\">{}</script>\n<script>{}</script>\n</body>\n</html>\n",
+    let body = format!(
+        "<a class=\"skip\" href=\"#over-time\">To the plots</a>\n{}<main>\n{}{}{parts}</main>\n{}",
         header(report),
         what_it_means(report),
         findings(report),
         footer(report),
-        data(&figures),
-        script(),
-    )
+    );
+    let title = format!("{} {}", report.verdict.name(), report.server_info.target);
+    shell::page(&title, &body, &data(&figures))
 }
 
 /// The class of a verdict or a severity; words say the same.
@@ -83,7 +61,7 @@ fn header(report: &Report) -> String {
     format!(
         "<header>\n<div class=\"top\"><span class=\"verdict {}\">{}</span><div><h1>{}</h1>\
          <p class=\"facts\">{reasons} · {facts} · {}</p></div>\
-         <button id=\"theme\" type=\"button\" aria-pressed=\"false\" aria-label=\"dark colours\">◐</button></div>\n{}</header>\n",
+         {THEME_BUTTON}</div>\n{}</header>\n",
         tone(report.verdict),
         report.verdict.name(),
         text(&server.target, LONGEST_TEXT),
@@ -253,12 +231,12 @@ fn footer(report: &Report) -> String {
 }
 
 /// What the script draws, by the id of the plot.
-fn data(figures: &[(&Plot, Figure)]) -> String {
+fn data(figures: &[(&Plot, Figure)]) -> Value {
     let mut data = Map::new();
     for (plot, figure) in figures {
         if let Picture::Time(chart) = &figure.picture {
             data.insert(plot.id.to_owned(), chart.data());
         }
     }
-    escape::json(&Value::Object(data))
+    Value::Object(data)
 }

@@ -6,7 +6,7 @@ use crate::units::format_latency;
 
 /// An axis from one value to another.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Scale {
+pub(crate) struct Scale {
     low: f64,
     high: f64,
     kind: Kind,
@@ -23,24 +23,24 @@ enum Kind {
 
 impl Scale {
     /// From nothing to at least `most`, ending at a round number.
-    pub(super) fn linear(most: f64) -> Self {
+    pub(crate) fn linear(most: f64) -> Self {
         let most = if most.is_finite() && most > 0.0 { most } else { 1.0 };
         let step = round_step(most / 4.0);
         Self { low: 0.0, high: (most / step).ceil() * step, kind: Kind::Linear }
     }
 
     /// Exactly this range.
-    pub(super) fn exact(low: f64, high: f64) -> Self {
+    pub(crate) fn exact(low: f64, high: f64) -> Self {
         Self { low, high: if high > low { high } else { low + 1.0 }, kind: Kind::Linear }
     }
 
     /// From nothing to `high`, with every whole number named.
-    pub(super) fn whole(high: f64) -> Self {
+    pub(crate) fn whole(high: f64) -> Self {
         Self { low: 0.0, high: high.max(1.0), kind: Kind::Whole }
     }
 
     /// The decades that hold all of these values; those that are not positive are left out.
-    pub(super) fn log(values: impl IntoIterator<Item = f64>) -> Self {
+    pub(crate) fn log(values: impl IntoIterator<Item = f64>) -> Self {
         let usable = values.into_iter().filter(|value| value.is_finite() && *value > 0.0);
         let (low, high) = usable
             .fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
@@ -53,7 +53,7 @@ impl Scale {
     }
 
     /// Where the value lies, from 0 to 1.
-    pub(super) fn place(&self, value: f64) -> f64 {
+    pub(crate) fn place(&self, value: f64) -> f64 {
         let share = match self.kind {
             Kind::Linear | Kind::Whole => (value - self.low) / (self.high - self.low),
             Kind::Log if value <= self.low => 0.0,
@@ -63,7 +63,7 @@ impl Scale {
     }
 
     /// The values to name.
-    pub(super) fn ticks(&self) -> Vec<f64> {
+    pub(crate) fn ticks(&self) -> Vec<f64> {
         match self.kind {
             Kind::Linear => {
                 let step = round_step((self.high - self.low) / 4.0);
@@ -88,7 +88,7 @@ fn round_step(wish: f64) -> f64 {
 }
 
 /// A time in milliseconds as people read it.
-pub(super) fn millis(value: f64) -> String {
+pub(crate) fn millis(value: f64) -> String {
     if !value.is_finite() || value < 0.0 {
         return "-".into();
     }
@@ -103,7 +103,7 @@ pub(super) fn millis(value: f64) -> String {
 }
 
 /// A number with at most three figures, so that columns stay narrow: `24.5k`, `0.25`.
-pub(super) fn short(value: f64) -> String {
+pub(crate) fn short(value: f64) -> String {
     let (scaled, unit) = match value.abs() {
         n if !n.is_finite() => return "-".into(),
         n if n >= 1e9 => (value / 1e9, "G"),
@@ -124,7 +124,7 @@ pub(super) fn short(value: f64) -> String {
 }
 
 /// Seconds since the start of the run: `45s`, `3:05`, `1:02:03`.
-pub(super) fn clock(secs: f64) -> String {
+pub(crate) fn clock(secs: f64) -> String {
     let whole = secs.max(0.0).round() as u64;
     match (whole / 3600, whole / 60 % 60, whole % 60) {
         (0, 0, s) => format!("{s}s"),

@@ -4,7 +4,7 @@
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use sha2::{Digest as _, Sha256};
 
-use super::{Html, page};
+use super::{Html, shell};
 use crate::report::{
     Renderer as _, Report,
     fixture::{deadlocked, healthy, hostile, violated},
@@ -17,7 +17,7 @@ fn told(report: &Report) -> String {
     let page = String::from_utf8(bytes).unwrap();
     assert!(page.len() < 500_000, "{} bytes", page.len());
     let page =
-        page.replace(&page::script(), "[script]").replace(page::SCRIPT_PRINT.trim(), "[print]");
+        page.replace(&shell::script(), "[script]").replace(shell::SCRIPT_PRINT.trim(), "[print]");
     let version = concat!("mcp-loadtest ", env!("CARGO_PKG_VERSION"));
     let style = page.find("<style>").unwrap()..page.find("</style>").unwrap();
     [&page[..style.start], "<style>[style]", &page[style.end..]]
@@ -36,8 +36,8 @@ fn pages() {
 /// A browser runs the script only if this holds.
 #[test]
 fn the_print_is_that_of_the_script() {
-    let print = STANDARD.encode(Sha256::digest(page::script()));
-    assert_eq!(page::SCRIPT_PRINT.trim(), print, "run scripts/report-script-print.py");
+    let print = STANDARD.encode(Sha256::digest(shell::script()));
+    assert_eq!(shell::SCRIPT_PRINT.trim(), print, "run scripts/report-script-print.py");
 }
 
 /// Every tag of the page is one that we write ourselves.

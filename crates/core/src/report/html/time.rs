@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::{
     canvas::{Axis, Canvas},
-    figure::Table,
     scale::{Scale, clock, millis, short},
+    table::Table,
 };
 
 /// Points that the script draws of a line; a run of a day has no more than one of an hour.

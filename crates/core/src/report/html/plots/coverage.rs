@@ -3,7 +3,10 @@
 use crate::report::{
     Report,
     figures::{grouped, total},
-    html::figure::{Figure, Picture, Table},
+    html::{
+        figure::{Figure, Picture},
+        table::Table,
+    },
     phrases,
 };
 

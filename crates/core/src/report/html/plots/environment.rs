@@ -3,7 +3,10 @@
 use crate::{
     report::{
         Report,
-        html::figure::{Figure, Picture, Table},
+        html::{
+            figure::{Figure, Picture},
+            table::Table,
+        },
         phrases,
     },
     units::format_latency,

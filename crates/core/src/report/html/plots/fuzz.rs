@@ -2,7 +2,10 @@
 
 use crate::report::{
     Report,
-    html::figure::{Figure, Picture, Table},
+    html::{
+        figure::{Figure, Picture},
+        table::Table,
+    },
     phrases,
 };
 

@@ -5,8 +5,9 @@ use crate::report::{
     html::{
         canvas::{Axis, Canvas},
         course::{self, ended, whole_windows},
-        figure::{Figure, Picture, Table},
+        figure::{Figure, Picture},
         scale::{Scale, millis, short},
+        table::Table,
     },
 };
 

@@ -6,8 +6,8 @@ use crate::report::{
     LatencyStats,
     html::{
         escape::text,
-        figure::Table,
         scale::{Scale, millis},
+        table::Table,
     },
 };
 use crate::{report::figures::grouped, units::format_latency};

@@ -1,7 +1,5 @@
 //! Latency by percentile, each further nine as wide as the one before: the tail at full length.
 
-use hdrhistogram::Histogram;
-
 use crate::{
     histogram,
     report::{
@@ -10,57 +8,38 @@ use crate::{
         html::{
             canvas::{Axis, Canvas},
             course,
-            figure::{Figure, Picture, Table},
+            figure::{Figure, Picture},
+            nines,
             scale::{Scale, millis},
+            table::Table,
         },
         phrases,
     },
     units::format_latency,
 };
 
-/// Points of a curve for each further nine.
-const POINTS_PER_NINE: u32 = 24;
-
 pub(super) fn make(report: &Report) -> Option<Figure> {
     let (response, service) = (&report.latency, &report.service);
     if response.count == 0 {
         return None;
     }
-    // As many nines as there are calls to show them.
-    let nines = (response.count as f64).log10().clamp(1.0, 6.0);
-    let x = Axis { scale: Scale::whole(nines), told: share, name: "share of calls" };
+    let most = nines::of(response.count);
     let limits = course::latency_limits(report);
     let ends = [response.min, response.max, service.min].map(|time| time.as_secs_f64() * 1e3);
     let times = ends.into_iter().chain(limits.iter().map(|(limit, _)| *limit));
     let y = Axis { scale: Scale::log(times), told: millis, name: "time (log)" };
-    let mut canvas = Canvas::new(300.0, x, y);
+    let mut canvas = Canvas::new(300.0, nines::axis(most), y);
     let mut legend = vec![("from when a call was due", 0)];
     if phrases::service_differs(report) {
-        canvas.line(curve(&service.histogram, nines), 3);
+        canvas.line(nines::curve(&service.histogram, most), 3);
         legend.push(("from when it was sent", 3));
     }
-    canvas.line(curve(&response.histogram, nines), 0);
+    canvas.line(nines::curve(&response.histogram, most), 0);
     for (limit, name) in &limits {
         canvas.limit(*limit, name);
     }
     let picture = Picture::Still(canvas.svg(&legend));
     Some(Figure { reading: reading(report), picture, table: table(response, service) })
-}
-
-/// The value of an axis is the number of nines: 0 is all of the calls, 1 is 90 %, 2 is 99 %.
-fn share(nines: f64) -> String {
-    let told = format!("{:.4}", 100.0 * (1.0 - 10_f64.powf(-nines)));
-    format!("{}%", told.trim_end_matches('0').trim_end_matches('.'))
-}
-
-fn curve(times: &Histogram<u64>, nines: f64) -> Vec<(f64, Option<f64>)> {
-    let steps = (nines * f64::from(POINTS_PER_NINE)) as u32;
-    let point = |step: u32| {
-        let at = f64::from(step) / f64::from(POINTS_PER_NINE);
-        let time = histogram::quantile(times, 1.0 - 10_f64.powf(-at));
-        (at, time.map(|time| time.as_secs_f64() * 1e3))
-    };
-    (0..=steps).map(point).collect()
 }
 
 fn table(response: &LatencyStats, service: &LatencyStats) -> Table {

@@ -6,8 +6,9 @@ use crate::{
         figures::percent,
         html::{
             canvas::{Axis, Canvas},
-            figure::{Figure, Picture, Table},
+            figure::{Figure, Picture},
             scale::{Scale, short},
+            table::Table,
         },
     },
     stats::knee::{ENOUGH, Point, breaking_point},

@@ -4,7 +4,10 @@ use crate::{
     report::{
         Report,
         figures::{decimal, grouped, percent},
-        html::figure::{Figure, Picture, Table},
+        html::{
+            figure::{Figure, Picture},
+            table::Table,
+        },
         phrases,
     },
     units::format_latency,
