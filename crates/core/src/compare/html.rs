@@ -56,6 +56,7 @@ fn candidate(candidate: &Candidate, base: &Report, current: &Report) -> String {
         .chain(&candidate.notes)
         .map(|remark| format!("<li>{}</li>", prose(remark, LONGEST_TEXT)))
         .collect();
+    let remarks = if remarks.is_empty() { remarks } else { format!("<ul>{remarks}</ul>") };
     let tools: String = candidate
         .tools
         .iter()
@@ -65,7 +66,7 @@ fn candidate(candidate: &Candidate, base: &Report, current: &Report) -> String {
         })
         .collect();
     format!(
-        "<h2>{}</h2><div class=\"grid-of\"><section class=\"figure\"><h3>What changed</h3>{}<ul>{remarks}</ul>{tools}</section>\
+        "<h2>{}</h2><div class=\"grid-of\"><section class=\"figure\"><h3>What changed</h3>{}{remarks}{tools}</section>\
          <section class=\"figure\"><h3>Percentile spectrum of both</h3>{}</section></div>\n",
         text(&candidate.target.label, LONGEST_NAME),
         table(&candidate.figures).html("What changed"),
@@ -134,5 +135,8 @@ fn sides(comparison: &Comparison) -> String {
         vec![target.label.clone(), target.server.clone(), target.scenario.clone(), runs.join(", ")]
     });
     let table = Table::new(&["Side", "Server", "Scenario", "Run"], rows);
-    format!("<h2>The runs</h2><section class=\"figure\">{}</section>\n", table.html("The runs"))
+    format!(
+        "<h2>The runs</h2><section class=\"figure\" id=\"runs\">{}</section>\n",
+        table.html("The runs")
+    )
 }

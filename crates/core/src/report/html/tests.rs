@@ -1,13 +1,19 @@
 //! The page as text. That a browser draws it, and that nothing hostile runs in one, is tested by
 //! `tests/it/browser.rs` of the command line.
 
+use std::time::Duration;
+
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use sha2::{Digest as _, Sha256};
 
 use super::{Html, shell};
-use crate::report::{
-    Renderer as _, Report,
-    fixture::{deadlocked, healthy, hostile, violated},
+use crate::{
+    event::ProcessSample,
+    histogram::Buckets,
+    report::{
+        Renderer as _, Report, Window,
+        fixture::{deadlocked, healthy, hostile, violated},
+    },
 };
 
 /// The page without what is the same in every page.
@@ -67,4 +73,33 @@ fn nothing_hostile_opens_a_tag() {
             assert!(page[tag..].starts_with('>'), "{handler} inside a tag");
         }
     }
+}
+
+/// Ten minutes in which every second has times of all kinds: more than a real run has.
+#[test]
+fn a_long_run_stays_a_small_file() {
+    let mut report = healthy();
+    let times =
+        |second: u64| (0..150).map(move |at| (100_000 + second * 997 + at * at * 400_000, at + 1));
+    let window = |second: u64| Window {
+        from_secs: second,
+        secs: 1,
+        ok: 11_325,
+        errors: second % 7,
+        response_ns: Buckets(times(second).collect()),
+    };
+    report.windows = (0..600).map(window).collect();
+    let sample = report.process.samples[0];
+    report.process.samples = (0..2_400)
+        .map(|at| ProcessSample {
+            at: Duration::from_millis(at * 250),
+            rss_mb: 120.0 + (at % 97) as f64 / 7.0,
+            pss_mb: Some(100.0 + (at % 89) as f64 / 7.0),
+            cpu_pct: (at % 83) as f64 / 3.0,
+            ..sample
+        })
+        .collect();
+    let mut page = Vec::new();
+    Html.render(&report, &mut page).unwrap();
+    assert!((150_000..500_000).contains(&page.len()), "{} bytes", page.len());
 }
