@@ -4,7 +4,7 @@
 CARGO ?= cargo
 NEXTEST := $(shell $(CARGO) nextest --version >/dev/null 2>&1 && echo yes)
 
-.PHONY: demo test lint env museum bench fuzz schemas
+.PHONY: demo test lint env museum bench fuzz schemas report-assets images
 
 demo:
 	$(CARGO) run --release -- demo
@@ -52,3 +52,13 @@ fuzz:
 schemas:
 	@for name in config metrics trace summary comparison tools probe gateway case fixtures llm-journal llm-verdict suite test; do \
 	  $(CARGO) run --quiet -p mcp-loadtest-cli -- schema $$name > schemas/$$name.v1.json; done
+
+# What report.html embeds: uPlot as published, and the print of the script by which the page names it.
+report-assets:
+	scripts/vendor-uplot.sh
+	python3 scripts/report-script-print.py
+
+# The pictures of report.html in docs/images.
+images:
+	$(CARGO) build --release
+	python3 scripts/report-screenshots.py

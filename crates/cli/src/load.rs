@@ -97,6 +97,9 @@ impl Load {
             if formats.contains(&Format::Markdown) {
                 env.out(&format!("Report: {}\n", dir.join("report.md").display()));
             }
+            if formats.contains(&Format::Html) {
+                env.out(&format!("Page: {}\n", dir.join("report.html").display()));
+            }
             env.out(&format!("Everything: {}\n", dir.display()));
         }
     }

@@ -57,6 +57,9 @@ pub(crate) struct CompareArgs {
     /// Also write the comparison to this file as Markdown.
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
+    /// Also write the comparison to this file as one HTML page, with the percentiles of both runs.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     /// Print what is done and exit.
     #[arg(long)]
     explain: bool,
@@ -117,8 +120,12 @@ pub(crate) fn run(args: &CompareArgs, env: &mut Env) -> Result<Exit, CliError> {
     if let Some(file) = &args.markdown {
         let mut page = Vec::new();
         compare::markdown::render(&comparison, &mut page)?;
-        let path = env.path(file);
-        std::fs::write(&path, page).map_err(|source| CliError::Write { path, source })?;
+        write(env.path(file), &page)?;
+    }
+    if let Some(file) = &args.html {
+        let mut page = Vec::new();
+        compare::html::render(&comparison, (&base, &current), &mut page)?;
+        write(env.path(file), &page)?;
     }
     if args.json {
         let mut text = Vec::new();
@@ -128,4 +135,8 @@ pub(crate) fn run(args: &CompareArgs, env: &mut Env) -> Result<Exit, CliError> {
         baseline::show(&comparison, env);
     }
     Ok(comparison.exit())
+}
+
+fn write(path: PathBuf, page: &[u8]) -> Result<(), CliError> {
+    std::fs::write(&path, page).map_err(|source| CliError::Write { path, source })
 }

@@ -18,6 +18,7 @@ use crate::{env::Env, error::CliError, load};
 Examples:
   mcp-loadtest report ./runs/2026-05-10T14-30-00-9XY7K2
   mcp-loadtest report ./runs/2026-05-10T14-30-00-9XY7K2 --from-trace --json
+  mcp-loadtest report ./runs/2026-05-10T14-30-00-9XY7K2 --format html > report.html
   mcp-loadtest report ./runs/2026-05-10T14-30-00-9XY7K2 --format markdown > report.md")]
 pub(crate) struct ReportArgs {
     /// The directory that a run printed at its end.
@@ -26,7 +27,7 @@ pub(crate) struct ReportArgs {
     /// Compute every number again from trace.jsonl, instead of reading metrics.json.
     #[arg(long)]
     from_trace: bool,
-    /// How to tell it: terminal, markdown, json, hlog or openmetrics.
+    /// How to tell it: terminal, markdown, html, json, hlog or openmetrics.
     #[arg(long, value_name = "FORMAT", default_value = "terminal", value_parser = RENDERERS.iter().map(|entry| entry.name).collect::<Vec<_>>())]
     format: String,
     /// Print the summary as one JSON document.

@@ -94,8 +94,8 @@ pub(crate) struct OutputArgs {
     /// Where each run makes its directory [default: ./runs].
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output_dir: Option<PathBuf>,
-    /// Forms of the result: markdown, json, terminal, hlog, openmetrics. Repeatable [default: the
-    /// first three].
+    /// Forms of the result: markdown, html, json, terminal, hlog, openmetrics. Repeatable [default: the
+    /// first four].
     #[arg(long = "format", value_name = "FORMAT", value_parser = parse_format)]
     pub(crate) formats: Vec<Format>,
     /// Which calls trace.jsonl keeps: full, sampled, errors or off [default: sampled].

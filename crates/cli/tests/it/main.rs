@@ -6,6 +6,8 @@
 mod audit;
 mod bad_input;
 #[cfg(unix)]
+mod browser;
+#[cfg(unix)]
 mod clients;
 #[path = "../../../mock/tests/it/audit/cluster.rs"]
 mod cluster;

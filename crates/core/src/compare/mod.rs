@@ -2,13 +2,14 @@
 //! policy.
 //!
 //! [`runs`] compares two finished runs second by second, [`rounds`] several servers that were tested
-//! in turns. Both give a [`Comparison`], which [`terminal`], [`markdown`] and [`json`] tell. To
-//! judge another figure: a variant of [`crate::stats::bootstrap::Figure`], its limit in [`Policy`]
+//! in turns. Both give a [`Comparison`], which [`terminal`], [`markdown`], [`html`] and [`json`]
+//! tell. To judge another figure: a variant of [`crate::stats::bootstrap::Figure`], its limit in [`Policy`]
 //! and its key in [`crate::config::CompareConfig`].
 
 mod comparable;
 mod figures;
 mod gate;
+pub mod html;
 pub mod json;
 pub mod markdown;
 mod model;

@@ -360,3 +360,20 @@ fn a_summary_takes_the_comparison_and_the_exit_code() {
     assert_eq!((short.exit_code, short.passed), (1, true));
     assert_eq!(short.baseline.unwrap().verdict, ComparisonVerdict::Regression);
 }
+
+/// The page: body only, since style and script are those of every page.
+#[test]
+fn the_page_tells_the_same_and_opens_no_tag_of_a_peer() {
+    let hostile = "</script><img src=x onerror=alert(1)>";
+    let (mut base, mut current) = (run(USUAL), run(Made { seed: 2, slow: 1.5, ..USUAL }));
+    for report in [&mut base, &mut current] {
+        report.server_info.target = hostile.into();
+    }
+    let comparison = runs(&base, &current, &CompareConfig::default().policy(&base.scenario_kind));
+    let mut page = Vec::new();
+    html::render(&comparison, (&base, &current), &mut page).unwrap();
+    let page = String::from_utf8(page).unwrap();
+    let body = &page[page.find("<body>").unwrap()..page.find("<script").unwrap()];
+    assert!(!body.contains("<img") && body.contains("&lt;img src=x"));
+    insta::assert_snapshot!("page", body);
+}

@@ -14,7 +14,7 @@ use crate::display::visible;
 pub struct OutputConfig {
     /// The directory in which each run makes its own directory. Default: `./runs`.
     pub report_dir: PathBuf,
-    /// The forms in which the result is told. Default: markdown, json and terminal.
+    /// The forms in which the result is told. Default: markdown, html, json and terminal.
     pub formats: Vec<Format>,
     /// Which calls are kept in `trace.jsonl`. Default: `sampled`.
     pub trace: Trace,
@@ -60,6 +60,8 @@ impl OutputConfig {
 pub enum Format {
     /// `report.md`, for people.
     Markdown,
+    /// `report.html`, one page with plots, for people.
+    Html,
     /// `metrics.json` and `summary.json`, for programs.
     Json,
     /// A summary on the terminal.
@@ -72,15 +74,16 @@ pub enum Format {
 
 impl Format {
     /// All forms.
-    pub const ALL: [Self; 5] =
-        [Self::Markdown, Self::Json, Self::Terminal, Self::Hlog, Self::Openmetrics];
+    pub const ALL: [Self; 6] =
+        [Self::Markdown, Self::Html, Self::Json, Self::Terminal, Self::Hlog, Self::Openmetrics];
     /// Those of a run that does not say which.
-    pub const USUAL: [Self; 3] = [Self::Markdown, Self::Json, Self::Terminal];
+    pub const USUAL: [Self; 4] = [Self::Markdown, Self::Html, Self::Json, Self::Terminal];
 
     /// The word used in configurations and flags.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Markdown => "markdown",
+            Self::Html => "html",
             Self::Json => "json",
             Self::Terminal => "terminal",
             Self::Hlog => "hlog",

@@ -3,7 +3,7 @@
 use super::path::KeyPath;
 
 /// Report formats to come.
-const FORMATS: &[&str] = &["html", "junit", "csv", "sarif", "github"];
+const FORMATS: &[&str] = &["junit", "csv", "sarif", "github"];
 
 /// Why a word that the schema does not have is refused, when there is more to say than "unknown".
 pub(super) fn word(path: &KeyPath, word: &str, known: &[&str]) -> Option<String> {

@@ -91,6 +91,7 @@ fn figures(info: RunInfo, tally: &Tally) -> Report {
         run_dir: info.run_dir,
         calls: calls(tally),
         trace_events,
+        thresholds: info.thresholds,
         threshold_violations: Vec::new(),
         findings: Vec::new(),
         verdict: Verdict::Invalid,

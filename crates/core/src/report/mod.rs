@@ -8,6 +8,7 @@ mod chart;
 pub(crate) mod figures;
 mod grading;
 pub mod hlog;
+pub mod html;
 pub mod json;
 pub mod markdown;
 pub(crate) mod markup;
@@ -58,6 +59,7 @@ pub struct RendererEntry {
 pub static RENDERERS: &[RendererEntry] = &[
     RendererEntry { name: "terminal", file: None, renderer: &terminal::Terminal },
     RendererEntry { name: "markdown", file: Some("report.md"), renderer: &markdown::Markdown },
+    RendererEntry { name: "html", file: Some("report.html"), renderer: &html::Html },
     RendererEntry { name: "json", file: Some("metrics.json"), renderer: &json::Metrics },
     RendererEntry { name: "hlog", file: Some("latency.hlog"), renderer: &hlog::HistogramLog },
     RendererEntry {

@@ -14,9 +14,10 @@ use tempfile::TempDir;
 use crate::fixtures::{http_mock, inline_mock, mock, verdict};
 
 /// All files of a run directory.
-const FILES: [&str; 7] = [
+const FILES: [&str; 8] = [
     "config.toml",
     "metrics.json",
+    "report.html",
     "report.md",
     "server.stderr.log",
     "server.stdout.log",

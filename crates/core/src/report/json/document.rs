@@ -18,7 +18,7 @@ use crate::{
     scenario::ScenarioKind,
     stats::grade::Grades,
     tally::Second,
-    thresholds::ThresholdViolation,
+    thresholds::{ThresholdViolation, Thresholds},
 };
 
 /// Everything that one run of mcp-loadtest measured and concluded.
@@ -49,6 +49,9 @@ pub(super) struct Document {
     pub(super) deadlock_count: u32,
     /// Calls that passed the hang threshold.
     pub(super) hang_count: u32,
+    /// The limits that applied; those that are not set are left out.
+    #[serde(default)]
+    pub(super) thresholds: Thresholds,
     /// The limits that were not kept.
     pub(super) threshold_violations: Vec<ThresholdViolation>,
     /// Whether every limit held and no bug was found.

@@ -17,7 +17,7 @@ use crate::{
     report::{Renderer as _, json, markdown},
     scenario::ScenarioKind,
     stats::grade::Grades,
-    thresholds::ThresholdViolation,
+    thresholds::{ThresholdViolation, Thresholds},
 };
 
 /// What a run found.
@@ -78,6 +78,9 @@ pub struct Report {
     pub trace_events: u64,
     /// How much of the run the trace has.
     pub trace: TraceStats,
+    /// Which gates applied.
+    #[serde(default)]
+    pub thresholds: Thresholds,
     /// Which gates did not hold.
     pub threshold_violations: Vec<ThresholdViolation>,
     /// What was concluded.

@@ -1,0 +1,166 @@
+//! A small SVG image with two axes. Colours are classes, so that the style sheet may change them.
+
+use std::fmt::Write as _;
+
+use super::{
+    escape::{LONGEST_NAME, text},
+    scale::Scale,
+};
+
+const WIDTH: f64 = 480.0;
+const LEFT: f64 = 62.0;
+const RIGHT: f64 = 14.0;
+const TOP: f64 = 22.0;
+const BOTTOM: f64 = 40.0;
+
+/// How values of an axis are told.
+pub(crate) type Told = fn(f64) -> String;
+
+/// One axis: where values lie, how they are told, and what they are.
+pub(crate) struct Axis {
+    pub(crate) scale: Scale,
+    pub(crate) told: Told,
+    pub(crate) name: &'static str,
+}
+
+/// An image that is being drawn.
+pub(crate) struct Canvas {
+    body: String,
+    height: f64,
+    x: Axis,
+    y: Axis,
+}
+
+impl Canvas {
+    /// Draws the axes.
+    pub(crate) fn new(height: f64, x: Axis, y: Axis) -> Self {
+        let mut canvas = Self { body: String::new(), height, x, y };
+        canvas.draw_axes();
+        canvas
+    }
+
+    fn draw_axes(&mut self) {
+        for tick in self.y.scale.ticks() {
+            let (y, told) = (self.y(tick), (self.y.told)(tick));
+            self.rule((LEFT, y), (WIDTH - RIGHT, y), "grid");
+            self.label((LEFT - 6.0, y + 4.0), &told, "end");
+        }
+        let bottom = self.height - BOTTOM;
+        for tick in self.x.scale.ticks() {
+            let (x, told) = (self.x(tick), (self.x.told)(tick));
+            self.rule((x, bottom), (x, bottom + 4.0), "grid");
+            self.label((x, bottom + 17.0), &told, "middle");
+        }
+        self.rule((LEFT, bottom), (WIDTH - RIGHT, bottom), "axis");
+        self.label((WIDTH - RIGHT, self.height - 6.0), self.x.name, "end");
+        self.label((LEFT, TOP - 9.0), self.y.name, "start");
+    }
+
+    fn x(&self, value: f64) -> f64 {
+        LEFT + self.x.scale.place(value) * (WIDTH - LEFT - RIGHT)
+    }
+
+    fn y(&self, value: f64) -> f64 {
+        let bottom = self.height - BOTTOM;
+        bottom - self.y.scale.place(value) * (bottom - TOP)
+    }
+
+    fn rule(&mut self, (x1, y1): (f64, f64), (x2, y2): (f64, f64), class: &str) {
+        let _ =
+            write!(self.body, "<path class=\"{class}\" d=\"M{x1:.1} {y1:.1}L{x2:.1} {y2:.1}\"/>");
+    }
+
+    fn label(&mut self, (x, y): (f64, f64), told: &str, anchor: &str) {
+        let told = text(told, LONGEST_NAME);
+        let _ = write!(
+            self.body,
+            "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{told}</text>"
+        );
+    }
+
+    /// A line through these points; a gap where a value is missing.
+    pub(crate) fn line(
+        &mut self,
+        points: impl IntoIterator<Item = (f64, Option<f64>)>,
+        colour: usize,
+    ) {
+        let mut path = String::new();
+        let mut pen = 'M';
+        for (x, y) in points {
+            match y {
+                Some(y) => {
+                    let _ = write!(path, "{pen}{:.1} {:.1}", self.x(x), self.y(y));
+                    pen = 'L';
+                }
+                None => pen = 'M',
+            }
+        }
+        let _ = write!(self.body, "<path class=\"line c{colour}\" d=\"{path}\"/>");
+    }
+
+    /// The area between a lower and an upper edge.
+    pub(crate) fn area(&mut self, points: &[(f64, f64, f64)], colour: usize) {
+        let upper = points.iter().map(|(x, _, high)| (*x, *high));
+        let lower = points.iter().rev().map(|(x, low, _)| (*x, *low));
+        let corners = upper.chain(lower).map(|(x, y)| format!("{:.1} {:.1}", self.x(x), self.y(y)));
+        let path = corners.collect::<Vec<_>>().join("L");
+        let _ = write!(self.body, "<path class=\"area c{colour}\" d=\"M{path}Z\"/>");
+    }
+
+    /// A point.
+    pub(crate) fn dot(&mut self, x: f64, y: f64, colour: usize) {
+        let (x, y) = (self.x(x), self.y(y));
+        let _ = write!(
+            self.body,
+            "<circle class=\"dot c{colour}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\"/>"
+        );
+    }
+
+    /// An upright bar from one value to another: where a value lies for all that is known.
+    pub(crate) fn whisker(&mut self, x: f64, low: f64, high: f64, colour: usize) {
+        let (x, low, high) = (self.x(x), self.y(low), self.y(high));
+        let (left, right) = (x - 4.0, x + 4.0);
+        let _ = write!(
+            self.body,
+            "<path class=\"line c{colour}\" d=\"M{x:.1} {low:.1}V{high:.1}M{left:.1} {low:.1}H{right:.1}M{left:.1} {high:.1}H{right:.1}\"/>"
+        );
+    }
+
+    /// A level that must not be passed.
+    pub(crate) fn limit(&mut self, value: f64, name: &str) {
+        let y = self.y(value);
+        self.rule((LEFT, y), (WIDTH - RIGHT, y), "limit");
+        let (x, y, name) = (WIDTH - RIGHT - 4.0, y - 5.0, text(name, LONGEST_NAME));
+        let _ = write!(
+            self.body,
+            "<text class=\"halo\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"end\">{name}</text>"
+        );
+    }
+
+    /// A span of the x axis, with its name.
+    pub(crate) fn span(&mut self, from: f64, to: f64, name: &str) {
+        let (left, right) = (self.x(from), self.x(to));
+        let height = self.height - BOTTOM - TOP;
+        let width = right - left;
+        let _ = write!(
+            self.body,
+            "<rect class=\"span\" x=\"{left:.1}\" y=\"{TOP}\" width=\"{width:.1}\" height=\"{height:.1}\"/>"
+        );
+        if width > 40.0 {
+            self.label((left + 3.0, TOP + 11.0), name, "start");
+        }
+    }
+
+    /// The image, with the names of its colours below.
+    pub(crate) fn svg(self, legend: &[(&str, usize)]) -> String {
+        let mut names = String::new();
+        for (name, colour) in legend {
+            let name = text(name, LONGEST_NAME);
+            let _ = write!(names, "<span class=\"key c{colour}\">{name}</span>");
+        }
+        format!(
+            "<svg viewBox=\"0 0 {WIDTH} {}\" aria-hidden=\"true\" focusable=\"false\">{}</svg><p class=\"keys\">{names}</p>",
+            self.height, self.body
+        )
+    }
+}

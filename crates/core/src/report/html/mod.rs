@@ -1,0 +1,39 @@
+//! `report.html`: the report as one page that needs nothing but itself.
+//!
+//! | file     | what it holds                                                                   |
+//! |----------|---------------------------------------------------------------------------------|
+//! | `page`   | the page of a run, and what is seen first; `shell` is around every page         |
+//! | `plots/` | one file for each plot; how to add one                                          |
+//! | `figure` | a plot with its sentence and its table; `table` is the latter                   |
+//! | `time`   | plots over time; `canvas` and `scale` draw what needs no script                 |
+//! | `course` | what several plots know of the run                                              |
+//! | `escape` | text from elsewhere                                                             |
+//!
+//! Style and script lie in `assets/report/`; `scripts/vendor-uplot.sh` says where uPlot is from.
+
+pub(crate) mod canvas;
+mod course;
+pub(crate) mod escape;
+mod figure;
+pub(crate) mod nines;
+mod page;
+mod plots;
+pub(crate) mod scale;
+pub(crate) mod shell;
+pub(crate) mod table;
+#[cfg(test)]
+mod tests;
+mod time;
+
+use std::io;
+
+use super::{Renderer, Report};
+
+/// Writes `report.html`.
+pub struct Html;
+
+impl Renderer for Html {
+    fn render(&self, report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
+        out.write_all(page::page(report).as_bytes())
+    }
+}

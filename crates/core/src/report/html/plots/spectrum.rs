@@ -1,0 +1,81 @@
+//! Latency by percentile, each further nine as wide as the one before: the tail at full length.
+
+use crate::{
+    histogram,
+    report::{
+        LatencyStats, Report,
+        figures::{counted, ratio},
+        html::{
+            canvas::{Axis, Canvas},
+            course,
+            figure::{Figure, Picture},
+            nines,
+            scale::{Scale, millis},
+            table::Table,
+        },
+        phrases,
+    },
+    units::format_latency,
+};
+
+pub(super) fn make(report: &Report) -> Option<Figure> {
+    let (response, service) = (&report.latency, &report.service);
+    if response.count == 0 {
+        return None;
+    }
+    let most = nines::of(response.count);
+    let limits = course::latency_limits(report);
+    let ends = [response.min, response.max, service.min].map(|time| time.as_secs_f64() * 1e3);
+    let times = ends.into_iter().chain(limits.iter().map(|(limit, _)| *limit));
+    let y = Axis { scale: Scale::log(times), told: millis, name: "time (log)" };
+    let mut canvas = Canvas::new(300.0, nines::axis(most), y);
+    let mut legend = vec![("from when a call was due", 0)];
+    if phrases::service_differs(report) {
+        canvas.line(nines::curve(&service.histogram, most), 3);
+        legend.push(("from when it was sent", 3));
+    }
+    canvas.line(nines::curve(&response.histogram, most), 0);
+    for (limit, name) in &limits {
+        canvas.limit(*limit, name);
+    }
+    let picture = Picture::Still(canvas.svg(&legend));
+    Some(Figure { reading: reading(report), picture, table: table(response, service) })
+}
+
+fn table(response: &LatencyStats, service: &LatencyStats) -> Table {
+    let shares = [0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999, 1.0];
+    let row = |share: f64| {
+        let at = |stats: &LatencyStats| {
+            histogram::quantile(&stats.histogram, share).map_or("-".into(), format_latency)
+        };
+        vec![format!("{}%", share * 100.0), at(response), at(service)]
+    };
+    Table::new(&["Share of calls", "From when due", "From when sent"], shares.map(row))
+}
+
+fn reading(report: &Report) -> String {
+    let (response, service) = (&report.latency, &report.service);
+    let calls = counted(response.count, "call");
+    if response.p99 > service.p99 * 2 {
+        return format!(
+            "Callers wait before the server sees the call: at p99 {} of {} lie before it was sent ({calls}).",
+            format_latency(response.p99 - service.p99),
+            format_latency(response.p99),
+        );
+    }
+    // A percentile that fewer calls than this stand behind is the slowest call by another name.
+    if response.count < 100 {
+        let [half, longest] = [response.p50, response.max].map(format_latency);
+        return format!("Half of {calls} took at most {half}, the slowest {longest}.");
+    }
+    let tail = match response.count {
+        0..1_000 => String::new(),
+        _ => format!("; p99.9 is {}", format_latency(response.p999)),
+    };
+    format!(
+        "Half of {calls} took at most {}; p99 is {}, {} times as long{tail}.",
+        format_latency(response.p50),
+        format_latency(response.p99),
+        ratio(response.p99, response.p50),
+    )
+}

@@ -1,0 +1,63 @@
+//! Throughput of each level of a ramp: where more load brings no more of it.
+
+use crate::{
+    report::{
+        Report, SegmentStats,
+        figures::percent,
+        html::{
+            canvas::{Axis, Canvas},
+            figure::{Figure, Picture},
+            scale::{Scale, short},
+            table::Table,
+        },
+    },
+    stats::knee::{ENOUGH, Point, breaking_point},
+    units::format_latency,
+};
+
+/// The share of failures that is allowed where no limit was set.
+const USUAL_ERRORS: f64 = 0.01;
+
+pub(super) fn make(report: &Report) -> Option<Figure> {
+    let points: Vec<Point> = report.segments.iter().filter_map(point).collect();
+    if points.len() < ENOUGH {
+        return None;
+    }
+    let allowed = report.thresholds.error_rate;
+    let allowed = if allowed.is_finite() { allowed } else { USUAL_ERRORS };
+    let found = breaking_point(&points, allowed);
+    let most = |part: fn(&Point) -> f64| points.iter().map(part).fold(0.0, f64::max);
+    let x = Axis { scale: Scale::linear(most(|point| point.load)), told: short, name: "load" };
+    let y = Axis {
+        scale: Scale::linear(most(|point| point.throughput)),
+        told: short,
+        name: "calls/s that ended well",
+    };
+    let mut canvas = Canvas::new(300.0, x, y);
+    canvas.line(points.iter().map(|point| (point.load, Some(point.throughput))), 0);
+    points.iter().for_each(|point| canvas.dot(point.load, point.throughput, 0));
+    if let Some(capacity) = found.capacity {
+        canvas.limit(capacity, "capacity");
+    }
+    let row = |point: &Point| {
+        let [p50, p99] = [point.p50, point.p99].map(format_latency);
+        vec![short(point.load), short(point.throughput), p50, p99, percent(point.error_rate)]
+    };
+    Some(Figure {
+        reading: format!("{} ({} steps).", found.reason.trim_end_matches('.'), points.len()),
+        picture: Picture::Still(canvas.svg(&[("one step of the load", 0)])),
+        table: Table::new(&["Load", "Calls/s", "p50", "p99", "Failed"], points.iter().map(row)),
+    })
+}
+
+fn point(step: &SegmentStats) -> Option<Point> {
+    let ended = step.successful_requests.saturating_add(step.errors);
+    let good = step.successful_requests as f64 / ended.max(1) as f64;
+    (ended > 0).then_some(Point {
+        load: step.load?.get(),
+        throughput: step.requests_per_sec * good,
+        p50: step.latency.p50,
+        p99: step.latency.p99,
+        error_rate: 1.0 - good,
+    })
+}

@@ -1,0 +1,115 @@
+// Opens a report.html in a headless Chromium, as crates/cli/tests/it/browser.rs and
+// scripts/report-screenshots.py ask for. It judges nothing: `look` prints what was seen as JSON.
+//
+//   node browser.mjs look CHROMIUM PAGE
+//   node browser.mjs shot CHROMIUM PAGE light|dark WIDTH HEIGHT PNG
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+
+const [deed, program, file, ...rest] = process.argv.slice(2);
+const url = pathToFileURL(file).href;
+// The sandbox of Chromium does not start for root, as in a container; the page is ours.
+const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
+const browser = await chromium.launch({ executablePath: program, args });
+
+async function open(options) {
+  const page = await browser.newPage(options);
+  const errors = [];
+  page.on("console", (line) => line.type() === "error" && errors.push(line.text()));
+  page.on("pageerror", (error) => errors.push(String(error)));
+  page.on("dialog", (dialog) => (errors.push(`dialog: ${dialog.message()}`), dialog.dismiss()));
+  page.on("request", (request) => request.url() !== url && errors.push(`request: ${request.url()}`));
+  await page.goto(url);
+  return { page, errors };
+}
+
+/** The pixels of each plot that are not empty, and a print of all of them. */
+const plots = (page) =>
+  page.evaluate(() =>
+    [...document.querySelectorAll(".plot canvas")].map((canvas) => {
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      let [filled, print] = [0, 0];
+      for (let at = 0; at < data.length; at += 4) {
+        if (data[at + 3]) filled += 1;
+        print = (Math.imul(print, 31) + data[at] + data[at + 1] * 7 + data[at + 2] * 13 + data[at + 3]) | 0;
+      }
+      return { filled, print };
+    }),
+  );
+
+const shown = (page) =>
+  page.evaluate(() => [Number(document.documentElement.dataset.from), Number(document.documentElement.dataset.to)]);
+
+async function brush(page) {
+  const over = page.locator(".u-over").first();
+  await over.scrollIntoViewIfNeeded();
+  const box = await over.boundingBox();
+  const at = (share) => [box.x + box.width * share, box.y + box.height / 2];
+  await page.mouse.move(...at(0.3));
+  await page.mouse.down();
+  await page.mouse.move(...at(0.5), { steps: 5 });
+  await page.mouse.move(...at(0.7), { steps: 5 });
+  await page.mouse.up();
+  await page.waitForTimeout(100);
+}
+
+async function look() {
+  const { page, errors } = await open({ viewport: { width: 1280, height: 900 }, colorScheme: "light" });
+  await page.waitForFunction(() => document.documentElement.dataset.ready === "yes", null, { timeout: 10_000 });
+  const seen = { whole: await shown(page), plots: await plots(page) };
+  await brush(page);
+  seen.brushed = { shown: await shown(page), plots: await plots(page) };
+  await page.focus("[data-deed=all]");
+  await page.keyboard.press("Enter");
+  seen.again = await shown(page);
+  seen.rows = await page.evaluate(async () => {
+    const details = document.querySelector(".time details");
+    details.open = true;
+    await new Promise((done) => setTimeout(done, 100));
+    return details.querySelectorAll("tbody tr").length;
+  });
+  const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  seen.grounds = [await ground()];
+  await page.click("#theme");
+  seen.grounds.push(await ground());
+  seen.page = await page.evaluate(() => ({
+    hit: window.hit ?? null,
+    images: document.images.length,
+    scripts: document.scripts.length,
+    text: document.body.innerText,
+    unnamed: [...document.querySelectorAll("[role=img], section, button, .scroll")].filter(
+      (part) => !part.getAttribute("aria-label") && !part.getAttribute("aria-labelledby") && !part.textContent.trim(),
+    ).length,
+  }));
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.waitForTimeout(200);
+  seen.narrow = await page.evaluate(() => document.documentElement.scrollWidth);
+  await page.emulateMedia({ media: "print" });
+  seen.pdf = (await page.pdf()).length;
+  seen.errors = errors;
+  seen.still = await still();
+  return seen;
+}
+
+/** What is left without a script. */
+async function still() {
+  const { page, errors } = await open({ javaScriptEnabled: false });
+  const pictures = await page.locator(".plot svg, .still svg").filter({ visible: true }).count();
+  const buttons = await page.locator("button").filter({ visible: true }).count();
+  // Chromium says nothing of a script that it was told not to run.
+  return { pictures, buttons, errors };
+}
+
+async function shot([colorScheme, width, height, png]) {
+  const viewport = { width: Number(width), height: Number(height) };
+  const { page } = await open({ viewport, colorScheme });
+  await page.waitForFunction(() => document.documentElement.dataset.ready === "yes");
+  await page.screenshot({ path: png });
+}
+
+try {
+  if (deed === "look") console.log(JSON.stringify(await look()));
+  else await shot(rest);
+} finally {
+  await browser.close();
+}
