@@ -19,10 +19,7 @@ pub(super) struct Case {
 }
 
 /// The tests that were chosen, and what is known of each before it is carried out.
-pub(super) fn chosen(
-    suites: &[LoadedSuite],
-    settings: &Settings,
-) -> (Vec<Case>, Vec<TestResult>) {
+pub(super) fn chosen(suites: &[LoadedSuite], settings: &Settings) -> (Vec<Case>, Vec<TestResult>) {
     let selection = &settings.selection;
     let (mut cases, mut results) = (Vec::new(), Vec::new());
     let mut place = 0;
