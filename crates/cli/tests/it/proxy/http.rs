@@ -95,7 +95,7 @@ fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
     })
 }
 
-fn status(head: &str) -> u16 {
+pub(super) fn status(head: &str) -> u16 {
     head.split(' ').nth(1).unwrap().parse().unwrap()
 }
 
@@ -126,7 +126,7 @@ pub(super) fn upstream(mode: &str) -> HttpMock {
 }
 
 /// The JSON of a body, be it an event stream or not.
-fn messages(body: &[u8]) -> Vec<Value> {
+pub(super) fn messages(body: &[u8]) -> Vec<Value> {
     let text = String::from_utf8_lossy(body);
     let events = text.lines().filter_map(|line| line.strip_prefix("data: "));
     let events: Vec<_> = events.filter_map(|data| serde_json::from_str(data).ok()).collect();

@@ -13,8 +13,15 @@ use serde_json::Value;
 use super::http::{Proxy, Session, parts, receive, upstream};
 use crate::proxy::{call, request};
 
+/// A folder with room for a log, and the log as a store.
+pub(super) fn logged() -> (tempfile::TempDir, String) {
+    let dir = tempfile::tempdir().unwrap();
+    let store = format!("jsonl:{}", dir.path().join("log.jsonl").display());
+    (dir, store)
+}
+
 /// The rows of a proxy that is told to end.
-fn rows(mut proxy: Proxy, file: &std::path::Path) -> Vec<Value> {
+pub(super) fn rows(mut proxy: Proxy, file: &std::path::Path) -> Vec<Value> {
     let id = proxy.child.id().to_string();
     assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
     assert!(proxy.child.wait().unwrap().success(), "the log is complete");
@@ -26,7 +33,7 @@ fn rows(mut proxy: Proxy, file: &std::path::Path) -> Vec<Value> {
 }
 
 /// Sends a request without a body and waits for the beginning of the reply.
-fn bare(session: &Session, verb: &str) -> TcpStream {
+pub(super) fn bare(session: &Session, verb: &str) -> TcpStream {
     let (authority, path) = parts(&session.url);
     let mut stream = TcpStream::connect(authority).unwrap();
     let lines = &session.lines;
@@ -41,9 +48,8 @@ fn bare(session: &Session, verb: &str) -> TcpStream {
 #[test]
 fn every_request_leaves_a_row_with_its_envelope() {
     let server = upstream("json");
-    let dir = tempfile::tempdir().unwrap();
+    let (dir, store) = logged();
     let file = dir.path().join("log.jsonl");
-    let store = format!("jsonl:{}", file.display());
     let proxy = Proxy::start(&server.url, &["--audit", &store, "--fault", "hang@nth=2"]);
     let mut session = Session::open(&proxy.url);
     drop(bare(&session, "GET"));
@@ -73,9 +79,8 @@ fn every_request_leaves_a_row_with_its_envelope() {
 #[test]
 fn a_server_that_is_gone_is_written_down_too() {
     let server = upstream("json");
-    let dir = tempfile::tempdir().unwrap();
+    let (dir, store) = logged();
     let file = dir.path().join("log.jsonl");
-    let store = format!("jsonl:{}", file.display());
     let proxy = Proxy::start(&server.url, &["--audit", &store]);
     drop(server);
     let body = call(1).to_string();

@@ -3,6 +3,7 @@
 mod http;
 mod log;
 mod stdio;
+mod waiting;
 
 use serde_json::{Value, json};
 

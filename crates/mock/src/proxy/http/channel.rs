@@ -84,7 +84,8 @@ impl Channel {
     pub(super) fn postpone(&self, job: Job, frame: Vec<u8>) {
         let sender = self.sender.clone();
         tokio::spawn(async move {
-            sleep_until(job.due).await;
+            // One that is withdrawn comes back at once, and whoever takes it sees that.
+            let _ = job.held.unless_withdrawn(sleep_until(job.due)).await;
             let _ = sender.send((frame, Box::new(job))).await;
         });
     }

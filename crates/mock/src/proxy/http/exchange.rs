@@ -20,9 +20,9 @@ use super::{
     channel::Channels,
     head,
     io::ResetFlag,
-    memory::{Deaf, Memory},
+    memory::{Held, Memory},
     pump,
-    replies::{Job, Turn, plain, status},
+    replies::{Job, Turn, no_events, plain, status},
     upstream::Upstream,
 };
 use crate::{
@@ -53,7 +53,7 @@ struct Errand {
     session: Option<String>,
     treatment: Treatment,
     due: Instant,
-    deaf: Option<Deaf>,
+    held: Held,
     open: Option<Open>,
 }
 
@@ -135,14 +135,15 @@ impl Exchange {
             Said::Request(call) => {
                 let treatment = self.judge.treat(&call, session.as_deref());
                 let due = Instant::now() + treatment.delay;
-                let mut errand = Errand { call, session, treatment, due, deaf: None, open };
+                let held = self.memory.hold(session.as_deref(), &call.id, treatment.ignores_cancel);
+                let mut errand = Errand { call, session, treatment, due, held, open };
                 if let Some(open) = &mut errand.open {
                     open.decided(&errand.treatment.decisions);
                 }
                 let body = self.judge.first_page(&errand.call, &body).unwrap_or(body);
                 self.call(errand, head, body.into(), reset).await
             }
-            Said::Cancelled(id) if self.memory.is_deaf(session.as_deref(), &id) => {
+            Said::Cancelled(id) if !self.memory.withdraw(session.as_deref(), &id) => {
                 Ok(self.answered(open, status(StatusCode::ACCEPTED, None)).await)
             }
             _ => {
@@ -159,19 +160,16 @@ impl Exchange {
         body: Bytes,
         reset: ResetFlag,
     ) -> Reply {
-        if errand.treatment.ignores_cancel {
-            let session = errand.session.as_deref();
-            errand.deaf = Some(self.memory.deafen(session, &errand.call.id));
-        }
         let Some(instead) = errand.treatment.instead.take() else {
             return Ok(self.ask(errand, head, body).await);
         };
-        sleep_until(errand.due).await;
+        let wait = self.before(&instead, errand.due);
+        match errand.held.unless_withdrawn(wait).await {
+            None => return Ok(self.withdrawn(errand.open).await),
+            Some(Gate::Pass) => return Ok(self.ask(errand, head, body).await),
+            Some(Gate::Hung) => {}
+        }
         match &instead {
-            Instead::Hang => sleep(HANG_LIMIT).await,
-            Instead::LazyInit if self.judge.gate().await == Gate::Pass => {
-                return Ok(self.ask(errand, head, body).await);
-            }
             Instead::Cut(how) => {
                 if *how == Cut::Reset {
                     reset.raise();
@@ -192,10 +190,32 @@ impl Exchange {
                 let frame = instead.frame(&errand.call.id, errand.call.era);
                 return Ok(self.answered(errand.open, status(StatusCode::NOT_FOUND, frame)).await);
             }
-            Instead::LazyInit | Instead::Error { .. } | Instead::ToolError { .. } => {}
+            Instead::Hang
+            | Instead::LazyInit
+            | Instead::Error { .. }
+            | Instead::ToolError { .. } => {}
         }
         let frame = instead.frame(&errand.call.id, errand.call.era).unwrap_or_default();
         Ok(self.made_up(errand, frame).await)
+    }
+
+    /// Waits for as long as what takes the reply's place wants; whether the server answers after all.
+    async fn before(&self, instead: &Instead, due: Instant) -> Gate {
+        sleep_until(due).await;
+        match instead {
+            Instead::Hang => sleep(HANG_LIMIT).await,
+            Instead::LazyInit => return self.judge.gate().await,
+            _ => {}
+        }
+        Gate::Hung
+    }
+
+    /// The reply to a call that its client has withdrawn: nothing.
+    pub(super) async fn withdrawn(&self, mut open: Option<Open>) -> Response<Outgoing> {
+        if let Some(open) = &mut open {
+            open.cancelled();
+        }
+        self.answered(open, no_events()).await
     }
 
     /// Sends a reply that no server made.
@@ -214,6 +234,7 @@ impl Exchange {
         let flood = (errand.call.method == SUBSCRIBE)
             .then(|| self.judge.flood(errand.session.as_deref(), Era::Modern))
             .flatten();
+        errand.held.forward();
         let (mut job, channel) = errand.into_job();
         if let Some(channel) = channel.filter(|_| self.is_sse()) {
             self.channels.expect(&channel, job);
@@ -327,8 +348,8 @@ impl Exchange {
 impl Errand {
     /// What is left to do when the reply comes, and the channel that it may come on.
     fn into_job(self) -> (Job, Option<String>) {
-        let Self { call, session, treatment, due, deaf, open } = self;
-        (Job { id: call.id, treatment, due, _deaf: deaf, open }, session)
+        let Self { call, session, treatment, due, held, open } = self;
+        (Job { id: call.id, treatment, due, held, open }, session)
     }
 }
 

@@ -1,11 +1,12 @@
-//! What the proxy remembers between requests: sessions that are lost, and calls whose cancels do
-//! not reach the server.
+//! What the proxy remembers between requests: sessions that are lost, and calls that have no reply
+//! yet, which may be withdrawn.
 
 use std::{
-    collections::HashSet,
-    hash::Hash,
+    collections::{HashMap, HashSet},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
+
+use tokio_util::sync::CancellationToken;
 
 use crate::proxy::message::Key;
 
@@ -15,7 +16,16 @@ type CallKey = (Option<String>, Key);
 #[derive(Default)]
 pub(super) struct Memory {
     lost: Mutex<HashSet<String>>,
-    deaf: Arc<Mutex<HashSet<CallKey>>>,
+    calls: Arc<Mutex<HashMap<CallKey, Waiting>>>,
+}
+
+/// A call that has no reply yet.
+struct Waiting {
+    /// Its cancels do nothing.
+    is_deaf: bool,
+    /// The server knows of it.
+    is_forwarded: bool,
+    withdrawn: CancellationToken,
 }
 
 impl Memory {
@@ -28,31 +38,65 @@ impl Memory {
         session.is_some_and(|session| lock(&self.lost).contains(session))
     }
 
-    /// Keeps the cancels of a call from the server, for as long as what this gives is held.
-    pub(super) fn deafen(&self, session: Option<&str>, id: &Key) -> Deaf {
+    /// A call waits for its reply, for as long as what this gives is held.
+    pub(super) fn hold(&self, session: Option<&str>, id: &Key, is_deaf: bool) -> Held {
         let key = (session.map(str::to_owned), id.clone());
-        lock(&self.deaf).insert(key.clone());
-        Deaf { calls: self.deaf.clone(), key }
+        let withdrawn = CancellationToken::new();
+        let waiting = Waiting { is_deaf, is_forwarded: false, withdrawn: withdrawn.clone() };
+        lock(&self.calls).insert(key.clone(), waiting);
+        Held { calls: self.calls.clone(), key, withdrawn }
     }
 
-    pub(super) fn is_deaf(&self, session: Option<&str>, id: &Key) -> bool {
-        lock(&self.deaf).contains(&(session.map(str::to_owned), id.clone()))
+    /// A call is withdrawn. Whether the server is told.
+    pub(super) fn withdraw(&self, session: Option<&str>, id: &Key) -> bool {
+        let key = (session.map(str::to_owned), id.clone());
+        match lock(&self.calls).get(&key) {
+            None => true,
+            Some(waiting) if waiting.is_deaf => false,
+            Some(waiting) => {
+                waiting.withdrawn.cancel();
+                waiting.is_forwarded
+            }
+        }
     }
 }
 
-/// Cancels of a call do not reach the server.
-pub(super) struct Deaf {
-    calls: Arc<Mutex<HashSet<CallKey>>>,
+/// A call that waits for its reply.
+pub(super) struct Held {
+    calls: Arc<Mutex<HashMap<CallKey, Waiting>>>,
     key: CallKey,
+    withdrawn: CancellationToken,
 }
 
-impl Drop for Deaf {
+impl Held {
+    /// It goes to the server, who is then told of its cancels.
+    pub(super) fn forward(&self) {
+        if let Some(waiting) = lock(&self.calls).get_mut(&self.key) {
+            waiting.is_forwarded = true;
+        }
+    }
+
+    pub(super) fn is_withdrawn(&self) -> bool {
+        self.withdrawn.is_cancelled()
+    }
+
+    /// Waits for something, unless the call is withdrawn before.
+    pub(super) async fn unless_withdrawn<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        tokio::select! {
+            biased;
+            () = self.withdrawn.cancelled() => None,
+            done = work => Some(done),
+        }
+    }
+}
+
+impl Drop for Held {
     fn drop(&mut self) {
         lock(&self.calls).remove(&self.key);
     }
 }
 
 /// A panic while the lock was held leaves at worst one entry too many.
-fn lock<T: Hash + Eq>(set: &Mutex<HashSet<T>>) -> MutexGuard<'_, HashSet<T>> {
-    set.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

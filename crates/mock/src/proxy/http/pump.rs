@@ -31,7 +31,11 @@ pub(super) async fn one(
     let _ = pump.run(body).await;
     if let Some(mut job) = pump.job.take() {
         if let Some(open) = &mut job.open {
-            open.unanswered("the stream ended before there was a reply");
+            if job.held.is_withdrawn() {
+                open.cancelled();
+            } else {
+                open.unanswered("the stream ended before there was a reply");
+            }
         }
         pump.exchange.judge.recorder.close(job.open).await;
     }
@@ -127,13 +131,22 @@ impl Pump {
     async fn reply(&mut self, event: &Event, frame: Vec<u8>, mut job: Job) -> Result<(), Over> {
         if let Some(channel) = &self.channel
             && job.due > Instant::now()
+            && !job.held.is_withdrawn()
         {
             channel.postpone(job, frame);
             return Ok(());
         }
-        tokio::select! {
-            () = sleep_until(job.due) => {}
+        let due = job.held.unless_withdrawn(sleep_until(job.due));
+        let due = tokio::select! {
+            due = due => due,
             () = self.pieces.closed() => return Err(Over),
+        };
+        if due.is_none() {
+            if let Some(open) = &mut job.open {
+                open.cancelled();
+            }
+            self.exchange.judge.recorder.close(job.open.take()).await;
+            return Ok(());
         }
         if let Some(open) = &mut job.open {
             open.replied(&frame);

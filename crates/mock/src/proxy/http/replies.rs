@@ -18,7 +18,7 @@ use super::{
     body::{Outgoing, Pieces, Torn},
     events::{self, Event},
     exchange::Exchange,
-    memory::Deaf,
+    memory::Held,
 };
 use crate::proxy::{message::Key, notice, record::Open};
 
@@ -30,8 +30,8 @@ pub(super) struct Job {
     pub(super) id: Key,
     pub(super) treatment: Treatment,
     pub(super) due: Instant,
-    /// Held until the reply has left.
-    pub(super) _deaf: Option<Deaf>,
+    /// Until the reply has left.
+    pub(super) held: Held,
     pub(super) open: Option<Open>,
 }
 
@@ -63,7 +63,9 @@ impl Job {
         frame: Vec<u8>,
         exchange: Arc<Exchange>,
     ) -> Response<Outgoing> {
-        sleep_until(self.due).await;
+        if self.held.unless_withdrawn(sleep_until(self.due)).await.is_none() {
+            return exchange.withdrawn(self.open.take()).await;
+        }
         if let Some(open) = &mut self.open {
             open.replied(&frame);
         }
@@ -193,6 +195,14 @@ pub(super) fn status(status: StatusCode, frame: Option<Vec<u8>>) -> Response<Out
     if json {
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     }
+    response
+}
+
+/// A stream that ends before anything was said.
+pub(super) fn no_events() -> Response<Outgoing> {
+    let mut response = status(StatusCode::OK, None);
+    let kind = HeaderValue::from_static("text/event-stream");
+    response.headers_mut().insert(CONTENT_TYPE, kind);
     response
 }
 
