@@ -1,6 +1,7 @@
 //! Each check of a probe catches the server that was made for it, and is silent on a healthy one.
 
 mod concurrency;
+mod determinism;
 mod envelope;
 mod negative_path;
 mod resources;

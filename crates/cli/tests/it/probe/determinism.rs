@@ -1,0 +1,59 @@
+//! The same seed gives the same requests, byte for byte.
+
+use std::{collections::BTreeMap, fs, path::Path};
+
+use crate::harness::run;
+
+/// Those that send as many as a server of its speed can take: the same requests, but more or fewer.
+const BY_SPEED: &[&str] =
+    &["cold_storm", "in_flight_burst", "reject_churn", "request_churn", "session_churn"];
+
+/// Every line that a server got in a probe, with how often.
+fn lines(only: &str, dir: &Path) -> BTreeMap<Vec<u8>, usize> {
+    // One file for each process; who reads the pipe first must not change what the server reads.
+    let mock = env!("CARGO_BIN_EXE_mcp-loadtest");
+    let script = format!("tee {}/$$ | {mock} mock", dir.display());
+    let server = format!("sh -c '{script}'");
+    let ran = run(&[
+        "probe",
+        "--seed",
+        "7",
+        "--time-limit",
+        "600s",
+        "--only",
+        only,
+        "--json",
+        "-s",
+        &server,
+    ]);
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    let mut lines = BTreeMap::new();
+    for file in fs::read_dir(dir).unwrap() {
+        for line in fs::read(file.unwrap().path()).unwrap().split(|byte| *byte == b'\n') {
+            *lines.entry(line.to_vec()).or_default() += 1;
+        }
+    }
+    lines
+}
+
+#[test]
+fn the_same_seed_sends_the_same_bytes() {
+    let known = run(&["probe", "--explain"]).out;
+    // Those of `--deep` cancel at points in time, and take minutes.
+    let (_, listed) = known.split_once("Checks of --quick:").unwrap();
+    let (listed, _) = listed.split_once("Added by --deep:").unwrap();
+    let ids = listed.lines().filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next());
+    let ids: Vec<_> = ids.filter(|id| !BY_SPEED.contains(id)).collect();
+    assert!(ids.len() > 40, "{ids:?}");
+    let only = ids.join(",");
+    let [first, second] = [0, 1].map(|_| {
+        let dir = tempfile::tempdir().unwrap();
+        lines(&only, dir.path())
+    });
+    assert!(first.len() > 300, "{}", first.len());
+    for (line, count) in &first {
+        let line_text = String::from_utf8_lossy(line);
+        assert_eq!(second.get(line), Some(count), "{}", &line_text[..line_text.len().min(300)]);
+    }
+    assert_eq!(first.len(), second.len());
+}
