@@ -18,6 +18,7 @@ use tokio::task::LocalSet;
 
 use crate::{
     context::{Blueprint, Context},
+    coverage,
     error::RunError,
     load::watch_thresholds,
     plan::{Plan, PlannedCall},
@@ -114,9 +115,14 @@ async fn set_up(mut context: Context) -> Result<(Stage, ServerInfo), RunError> {
     let (session, hello) = context.open(0).await?;
     drop(held);
     let listing = list_tools(&context, &session).await?;
-    let server_info = server_info(&context.blueprint.server, &hello, &listing);
+    let planned = plan(&context, &listing);
+    let mut server_info = server_info(&context.blueprint.server, &hello, &listing);
+    if let Ok(plan) = &planned {
+        let seed = context.blueprint.scenario.seed;
+        server_info.keywords = coverage::of_keywords(plan, &listing.tools, seed);
+    }
     context.note(SERVER_INFO, serde_json::to_string(&server_info).unwrap_or_default());
-    match plan(&context, &listing) {
+    match planned {
         Ok(plan) => {
             note_plan(&context, &plan);
             Ok((Stage { context, session, plan }, server_info))
@@ -185,6 +191,7 @@ pub(crate) fn server_info(server: &Server, hello: &Hello, listing: &ToolListing)
         era: Some(hello.era),
         revision: Some(hello.revision),
         tools: u32::try_from(listing.tools.len()).ok(),
+        keywords: None,
         tool_names: listing.tools.iter().take(MOST_NAMES).map(|tool| tool.name.clone()).collect(),
     }
 }

@@ -50,6 +50,7 @@
 mod conductor;
 mod context;
 mod contract;
+mod coverage;
 mod error;
 mod files;
 mod fuzz;

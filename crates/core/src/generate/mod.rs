@@ -14,6 +14,7 @@ mod array;
 mod budget;
 mod check;
 mod format;
+pub mod keywords;
 mod kind;
 mod maker;
 mod names;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use super::{Report, RunInfo, ServerInfo, build};
+use super::{KeywordCoverage, Report, RunInfo, ServerInfo, build};
 use crate::{
     config::Trace,
     event::{Call, Diagnosis, Event, Failure, Phase, ProcessSample},
@@ -39,6 +39,11 @@ impl Run {
                 revision: Some(Revision::V2025_11_25),
                 tools: Some(3),
                 tool_names: ["get_quote", "analyze_options", "list"].map(Into::into).to_vec(),
+                keywords: Some(KeywordCoverage {
+                    listed: 9,
+                    reached: 8,
+                    missed: vec!["analyze_options: /expiry format".into()],
+                }),
             },
             trace: Trace::Full,
             trace_path: "runs/01JV0W2T4QH8F3N6Y9ZB5C7D1E/trace.jsonl".into(),

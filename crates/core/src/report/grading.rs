@@ -1,6 +1,6 @@
 //! Grades and coverage: what a run says of the server beyond its figures.
 
-use super::model::{Coverage, Report};
+use super::model::{Coverage, Report, ToolStats};
 use crate::{
     pace::Level,
     stats::grade::{Grades, Measured, grades},
@@ -47,5 +47,11 @@ pub(super) fn coverage(report: &Report) -> Coverage {
         registered: registered.len(),
         exercised: registered.iter().filter(called).count(),
         missed: registered.iter().filter(|name| !called(name)).cloned().collect(),
+        error_paths: report.tools.iter().filter(|tool| answered_with_error(tool)).count(),
+        keywords: report.server_info.keywords.clone(),
     }
+}
+
+fn answered_with_error(tool: &ToolStats) -> bool {
+    tool.errors.iter().any(|(category, count)| category.was_answered() && *count > 0)
 }

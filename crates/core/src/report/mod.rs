@@ -34,8 +34,9 @@ use std::io;
 pub use build::{RunInfo, build};
 pub use meaning::meaning;
 pub use model::{
-    Coverage, ErrorStats, Finding, LatencyStats, ProcessStats, Report, SegmentStats, ServerInfo,
-    Severity, StepStats, ThroughputStats, ToolStats, TraceStats, Validity, Verdict, Window,
+    Coverage, ErrorStats, Finding, KeywordCoverage, LatencyStats, ProcessStats, Report,
+    SegmentStats, ServerInfo, Severity, StepStats, ThroughputStats, ToolStats, TraceStats,
+    Validity, Verdict, Window,
 };
 pub use trial::judge_trial;
 

@@ -7,7 +7,7 @@ use std::{
 
 use super::{
     figures::{counted, decimal, grouped},
-    model::{Report, ServerInfo, Severity},
+    model::{Coverage, KeywordCoverage, Report, ServerInfo, Severity},
 };
 use crate::{
     fuzz::{Class, FuzzStats},
@@ -70,13 +70,19 @@ pub(super) fn grades(report: &Report) -> Option<String> {
     Some(format!("{} ({})", grades.overall?, parts.join(", ")))
 }
 
-/// How many of the server's tools were called, where there are several.
+/// How many of the server's tools were called, where there are several, and how much of them.
 pub(super) fn coverage(report: &Report) -> Option<String> {
-    let coverage = &report.coverage;
-    (coverage.registered > 1).then(|| {
-        let tools = counted(coverage.registered as u64, "tool");
-        format!("{} of {tools} called", coverage.exercised)
-    })
+    let Coverage { registered, exercised, error_paths, keywords, .. } = &report.coverage;
+    let keywords = keywords.as_ref().filter(|keywords| keywords.listed > 0);
+    let of_tools = (*registered > 1).then(|| {
+        let tools = counted(*registered as u64, "tool");
+        format!("{exercised} of {tools} called, {error_paths} with error replies")
+    });
+    let of_schemas = keywords.map(|KeywordCoverage { listed, reached, .. }| {
+        format!("{reached} of {} reached", counted(*listed as u64, "schema keyword"))
+    });
+    let parts: Vec<String> = of_tools.into_iter().chain(of_schemas).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 /// The columns of the table of cases: what became of them.

@@ -15,8 +15,8 @@ use crate::{
     histogram::Buckets,
     outcome::ErrorCategory,
     report::model::{
-        ErrorStats, LatencyStats, ProcessStats, Report, SegmentStats, StepStats, ThroughputStats,
-        ToolStats, Validity,
+        ErrorStats, LatencyStats, ProcessStats, Report, SegmentStats, ServerInfo, StepStats,
+        ThroughputStats, ToolStats, Validity,
     },
     scenario::ScenarioKind,
 };
@@ -41,7 +41,8 @@ impl From<&Report> for Document {
             verdict: report.verdict,
             findings: report.findings.clone(),
             interrupted: report.interrupted,
-            server: report.server_info.clone(),
+            // Told once, with the rest of the coverage.
+            server: ServerInfo { keywords: None, ..report.server_info.clone() },
             seed: report.seed,
             dropped: report.dropped,
             hung_for_ms: report.hung_for.iter().copied().map(Millis).collect(),
@@ -82,7 +83,10 @@ impl From<Document> for Report {
             started_at: document.started_at.0,
             duration: document.duration_secs.0,
             scenario_kind: document.scenario.settings,
-            server_info: document.server,
+            server_info: ServerInfo {
+                keywords: document.coverage.keywords.clone(),
+                ..document.server
+            },
             latency: LatencyStats::from_histogram(document.histograms_ns.latency),
             service: LatencyStats::from_histogram(document.histograms_ns.service),
             throughput: ThroughputStats {

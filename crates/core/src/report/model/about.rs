@@ -35,6 +35,21 @@ pub struct ServerInfo {
     /// Their names; those beyond the first thousand are left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_names: Vec<String>,
+    /// What the arguments of the planned calls reach of its schemas; nothing where none are planned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keywords: Option<KeywordCoverage>,
+}
+
+/// How much of the input schemas of a server's tools is put to the test.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KeywordCoverage {
+    /// How many keywords there are that demand something of an argument.
+    pub listed: usize,
+    /// How many of them the arguments reach.
+    pub reached: usize,
+    /// Others, as `tool: place keyword`; those beyond the first hundred are left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missed: Vec<String>,
 }
 
 /// Whether the figures are the server's, or the generator's own.
@@ -68,6 +83,12 @@ pub struct Coverage {
     /// The others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missed: Vec<String>,
+    /// How many of those that were called answered with an error at least once.
+    #[serde(default)]
+    pub error_paths: usize,
+    /// What the arguments reach of the schemas.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keywords: Option<KeywordCoverage>,
 }
 
 /// How much of the run its trace has.

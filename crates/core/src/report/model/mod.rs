@@ -12,7 +12,7 @@ mod finding;
 mod run;
 mod stats;
 
-pub use about::{Coverage, ServerInfo, TraceStats, Validity};
+pub use about::{Coverage, KeywordCoverage, ServerInfo, TraceStats, Validity};
 pub use finding::{Finding, Severity, Verdict};
 pub use run::Report;
 pub use stats::{
