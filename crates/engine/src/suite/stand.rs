@@ -10,6 +10,7 @@ use mcp_loadtest_core::{
     server::Server,
     suite::{MockEntry, Provider, recovery::WireCall},
 };
+use serde_json::Value;
 use tokio::time::Instant;
 
 /// Something that is being started; the text says why it could not be.
@@ -29,7 +30,8 @@ pub trait Stand: Send + Sync {
         dir: &Path,
     ) -> Starting<Box<dyn Watched>>;
 
-    /// A proxy before a server that runs, with faults of a test and an eye on what passes.
+    /// A proxy before a server, with faults of a test and an eye on what passes. One before a server
+    /// that speaks over pipes is started by the agent.
     fn proxied(
         &self,
         server: &Server,
@@ -54,8 +56,11 @@ pub struct StartedMock {
 
 /// A mock or a proxy whose calls are written down.
 pub trait Watched {
-    /// Its MCP endpoint.
-    fn url(&self) -> &str;
+    /// Its MCP endpoint, if it has an address.
+    fn url(&self) -> Option<&str>;
+
+    /// Its entry in the `mcpServers` of a client.
+    fn entry(&self) -> Value;
 
     /// Ends it and gives all calls that reached it, with their moments since `zero`.
     fn end(self: Box<Self>, zero: Instant) -> Starting<Vec<WireCall>>;

@@ -141,8 +141,7 @@ impl Recorder {
 impl Drop for Open {
     fn drop(&mut self) {
         if let Some(mut row) = self.finish() {
-            row.cancelled = true;
-            row.success = false;
+            withdraw(&mut row);
             row.note.get_or_insert_with(|| "the client left before there was a reply".to_owned());
             // The log has a thread of its own, so this waits for the disk at worst.
             let _ = self.audit.record_blocking(*row);
@@ -170,7 +169,11 @@ impl Open {
     pub(super) fn status(&mut self, status: StatusCode) {
         let Some(row) = &mut self.row else { return };
         row.http_status = Some(status.as_u16());
-        row.success &= !status.is_client_error() && !status.is_server_error();
+        if status.is_client_error() || status.is_server_error() {
+            row.success = false;
+            let is_auth = matches!(status.as_u16(), 401 | 403);
+            row.error_category = Some(if is_auth { "auth" } else { "http" }.into());
+        }
     }
 
     /// What the faults said.
@@ -189,9 +192,13 @@ impl Open {
         row.bytes_out += frame.len() as u64;
         let Some(Message::Response { body, .. }) = jsonrpc::read(frame).message else { return };
         match body {
-            Body::Result { kind, .. } => row.success = kind != ResultKind::ToolError,
+            Body::Result { kind, .. } => {
+                row.success = kind != ResultKind::ToolError;
+                row.error_category = (!row.success).then(|| "tool".into());
+            }
             Body::Error { raw, code } => {
                 row.success = false;
+                row.error_category = Some("protocol".into());
                 row.error_code = Some(code);
                 row.error_message = serde_json::from_slice::<Words<'_>>(raw)
                     .ok()
@@ -204,8 +211,7 @@ impl Open {
     /// The client gave up.
     pub(super) fn cancelled(&mut self) {
         if let Some(row) = &mut self.row {
-            row.cancelled = true;
-            row.success = false;
+            withdraw(row);
         }
     }
 
@@ -213,9 +219,16 @@ impl Open {
     pub(super) fn unanswered(&mut self, why: &'static str) {
         if let Some(row) = &mut self.row {
             row.success = false;
+            row.error_category = Some("transport".into());
             row.note = Some(why.to_owned());
         }
     }
+}
+
+fn withdraw(row: &mut Row) {
+    row.cancelled = true;
+    row.success = false;
+    row.error_category = Some("cancelled".into());
 }
 
 /// The words of an error.

@@ -2,6 +2,7 @@
 
 mod files;
 mod outputs;
+mod piped;
 mod stand;
 mod watched;
 
@@ -176,7 +177,7 @@ fn carry_out(run: SuiteRun, env: &Env) -> Result<SuiteOutcome, CliError> {
     let line = ProgressLine::new("testing", None, env.has_audience());
     let shown = line.label();
     let run = run
-        .with_stand(Arc::new(Mocks))
+        .with_stand(Arc::new(Mocks { program: env.program.clone() }))
         .agents_in(env.cwd.clone(), scratch(env))
         .with_stop(stop.clone())
         .watched_by(Arc::new(move |name, _| shown(name)));

@@ -1,6 +1,11 @@
 //! The mocks that suites ask for, in this process.
 
-use std::{collections::BTreeMap, net::SocketAddr, path::Path, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use mcp_loadtest::{Speaker, Stand, StartedLlm, StartedMock, Starting, Watched};
 use mcp_loadtest_core::{
@@ -8,7 +13,7 @@ use mcp_loadtest_core::{
     fault::Fault,
     llm::{Fixture, FixtureFile, Response, ToolCall},
     seed::Seed,
-    server::Server,
+    server::{Server, Transport},
     suite::{MockEntry, Provider, recovery::canned_text},
     tools_file::ToolsFile,
 };
@@ -19,10 +24,13 @@ use mcp_loadtest_mock::{
 };
 use mcp_loadtest_wire::session::Address;
 
-use super::watched::Seen;
+use super::{piped::Piped, watched::Seen};
 
 /// Starts mocks on ports that the system chooses.
-pub(super) struct Mocks;
+pub(super) struct Mocks {
+    /// This program, for an agent that must start a proxy itself.
+    pub(super) program: PathBuf,
+}
 
 pub(super) fn any_port() -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], 0))
@@ -60,6 +68,10 @@ impl Stand for Mocks {
         faults: Vec<Fault>,
         seed: Seed,
     ) -> Starting<Box<dyn Watched>> {
+        if server.transport == Transport::Stdio {
+            let piped = Piped::new(self.program.clone(), server, &faults, seed);
+            return Box::pin(async { Ok(Box::new(piped?) as Box<dyn Watched>) });
+        }
         let mut upstream = Address::new(server.transport.url().unwrap_or_default());
         let headers = server.transport.headers().into_iter().flatten();
         upstream.headers = headers.map(|(name, value)| (name.clone(), value.clone())).collect();

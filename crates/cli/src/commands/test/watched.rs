@@ -10,7 +10,7 @@ use mcp_loadtest_mock::{
     proxy::Proxy,
 };
 use mcp_loadtest_wire::session::Address;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::{sync::oneshot, task::JoinHandle, time::Instant};
 
 use super::stand::any_port;
@@ -19,18 +19,31 @@ use super::stand::any_port;
 pub(super) struct Seen {
     url: String,
     audit: Audit,
-    /// What its tools say, by name: the log does not hold it. Nothing for a server of others.
-    texts: Option<BTreeMap<String, String>>,
+    eye: Eye,
     stop: oneshot::Sender<()>,
     serving: JoinHandle<()>,
+}
+
+/// What the rows of a log do not say.
+pub(super) struct Eye {
+    /// What the server's tools say, by name. Nothing for a server of others.
+    pub(super) texts: Option<BTreeMap<String, String>>,
+    /// The names of faults that the log knows by what they do.
+    pub(super) names: BTreeMap<String, String>,
     /// The same moment on both clocks.
-    began: (Instant, Timestamp),
+    pub(super) began: (Instant, Timestamp),
+}
+
+impl Eye {
+    fn new(texts: Option<BTreeMap<String, String>>) -> Self {
+        Self { texts, names: BTreeMap::new(), began: (Instant::now(), Timestamp::now()) }
+    }
 }
 
 impl Seen {
     /// A mock of ours.
     pub(super) async fn mock(mock: Mock, texts: BTreeMap<String, String>) -> Result<Self, String> {
-        let audit = audit()?;
+        let audit = open("memory")?;
         let bound = mock.audit(audit.clone()).bind(any_port()).await;
         let bound = bound.map_err(|error| error.to_string())?;
         let url = bound.url();
@@ -42,13 +55,12 @@ impl Seen {
             };
             let _ = bound.serve_until(until).await;
         });
-        let began = (Instant::now(), Timestamp::now());
-        Ok(Self { url, audit, texts: Some(texts), stop, serving, began })
+        Ok(Self { url, audit, eye: Eye::new(Some(texts)), stop, serving })
     }
 
     /// A proxy before a server of others.
     pub(super) async fn proxy(proxy: Proxy, upstream: &Address) -> Result<Self, String> {
-        let audit = audit()?;
+        let audit = open("memory")?;
         let proxy = proxy.audit(audit.clone());
         let bound = proxy.bind(any_port(), upstream, TransportName::Http).await;
         let bound = bound.map_err(|error| error.to_string())?;
@@ -60,10 +72,11 @@ impl Seen {
                 _ = stopped => {}
             }
         });
-        let began = (Instant::now(), Timestamp::now());
-        Ok(Self { url, audit, texts: None, stop, serving, began })
+        Ok(Self { url, audit, eye: Eye::new(None), stop, serving })
     }
+}
 
+impl Eye {
     fn call(&self, row: &Row, zero: Instant) -> WireCall {
         let since_zero = self.began.0.saturating_duration_since(zero).as_millis() as i64
             - zero.saturating_duration_since(self.began.0).as_millis() as i64;
@@ -78,7 +91,9 @@ impl Seen {
             .unwrap_or_default();
         let decisions = decisions.as_array().cloned().unwrap_or_default();
         let fired = decisions.iter().filter(|decision| decision["fired"] == true);
-        let fired: Vec<_> = fired.filter_map(|decision| decision["fault"].as_str()).collect();
+        let fired = fired.filter_map(|decision| decision["fault"].as_str());
+        let fired: Vec<_> =
+            fired.map(|fault| self.names.get(fault).map_or(fault, String::as_str)).collect();
         // A reply that a fault has spoilt was sent, but nobody could read it.
         let is_spoilt = decisions.iter().any(|decision| {
             decision["fired"] == true
@@ -112,14 +127,27 @@ impl Seen {
     }
 }
 
-fn audit() -> Result<Audit, String> {
-    let spec = "memory".parse().map_err(|error| format!("{error}"))?;
+/// Opens a log.
+pub(super) fn open(store: &str) -> Result<Audit, String> {
+    let spec = store.parse().map_err(|error| format!("{error}"))?;
     Audit::open(&spec, Redaction::default()).map_err(|error| error.to_string())
 }
 
+/// The calls of a log, with their moments since `zero`.
+pub(super) fn calls(audit: &Audit, eye: &Eye, zero: Instant) -> Result<Vec<WireCall>, String> {
+    let rows = audit.query(&Filter::default()).map_err(|error| error.to_string())?;
+    let is_call =
+        |row: &&Row| row.kind == Kind::Request && row.method.as_deref() == Some(method::TOOLS_CALL);
+    Ok(rows.iter().filter(is_call).map(|row| eye.call(row, zero)).collect())
+}
+
 impl Watched for Seen {
-    fn url(&self) -> &str {
-        &self.url
+    fn url(&self) -> Option<&str> {
+        Some(&self.url)
+    }
+
+    fn entry(&self) -> Value {
+        json!({ "type": "http", "url": self.url })
     }
 
     fn end(mut self: Box<Self>, zero: Instant) -> Starting<Vec<WireCall>> {
@@ -127,11 +155,7 @@ impl Watched for Seen {
             let (stop, _) = oneshot::channel();
             let _ = std::mem::replace(&mut self.stop, stop).send(());
             let _ = (&mut self.serving).await;
-            let rows = self.audit.query(&Filter::default()).map_err(|error| error.to_string())?;
-            let is_call = |row: &&Row| {
-                row.kind == Kind::Request && row.method.as_deref() == Some(method::TOOLS_CALL)
-            };
-            Ok(rows.iter().filter(is_call).map(|row| self.call(row, zero)).collect())
+            calls(&self.audit, &self.eye, zero)
         })
     }
 }

@@ -4,6 +4,7 @@ use std::{
     io::{BufRead as _, BufReader},
     net::TcpStream,
     thread,
+    time::Duration,
 };
 
 use serde_json::{Value, json};
@@ -26,15 +27,14 @@ fn begin(session: &Session, id: u64) -> TcpStream {
     send(&session.url, &session.lines, &call(id).to_string())
 }
 
-/// Withdraws a call until that has an effect: which of two connections is read first is not theirs to
-/// choose.
-fn withdraw(session: &Session, id: u64, stream: &TcpStream) {
-    stream.set_nonblocking(true).unwrap();
-    while stream.peek(&mut [0]).is_err() {
+/// Withdraws a call until it is over: which of two connections is read first is not theirs to choose.
+fn withdrawn(session: &Session, id: u64, stream: TcpStream) -> (String, Vec<u8>) {
+    let reader = thread::spawn(|| receive(stream).unwrap());
+    while !reader.is_finished() {
         session.ask(&cancel(id)).unwrap();
-        thread::yield_now();
+        thread::sleep(Duration::from_millis(20));
     }
-    stream.set_nonblocking(false).unwrap();
+    reader.join().unwrap()
 }
 
 #[test]
@@ -53,8 +53,7 @@ fn a_withdrawn_call_has_no_reply() {
             let (_, list) = session.ask(&request(9, "tools/list", json!({}))).unwrap();
             assert_eq!(messages(&list)[0]["id"], 9, "{fault}");
             for (id, stream) in (2..).zip(waiting) {
-                withdraw(&session, id, &stream);
-                let (head, body) = receive(stream).unwrap();
+                let (head, body) = withdrawn(&session, id, stream);
                 assert_eq!((status(&head), messages(&body)), (200, vec![]), "{mode} {fault}");
             }
             let rows = rows(proxy, &dir.path().join("log.jsonl"));
@@ -94,7 +93,7 @@ fn a_server_that_recovers_answers_the_second_call() {
     let proxy = Proxy::start(&server.url, &["--fault", "recover-after:1"]);
     let session = Session::open(&proxy.url);
     let first = begin(&session, 2);
-    withdraw(&session, 2, &first);
+    withdrawn(&session, 2, first);
     assert_eq!(messages(&session.call(3).unwrap().1)[0]["id"], 3);
 }
 

@@ -84,6 +84,18 @@ fn fixtures_speak_for_a_model() {
     bench.write("f.yml", "fixtures: [{response: {content: Hello.}}]\n");
     let (report, code) = bench.report(&[]);
     assert_eq!(code, 0, "{report:#}");
+    // One that is busy for a while is asked again; one that refuses is not.
+    for (status, expected) in [(429, 0), (400, 2)] {
+        bench.write(
+            "f.yml",
+            &format!(
+                "fixtures:\n  - error: {{status: {status}, message: no}}\n    when: {{first: 2}}\n  \
+                 - response: {{content: Hello.}}\n"
+            ),
+        );
+        let (report, code) = bench.report(&[]);
+        assert_eq!(code, expected, "{status}: {report:#}");
+    }
 }
 
 #[test]

@@ -103,13 +103,11 @@ fn impossible(suite: &Suite, agent: &AgentTest, fault: &Fault) -> Option<Impossi
 fn live(suite: &Suite, agent: &AgentTest) -> Checked {
     for (at, name) in agent.servers.iter().enumerate() {
         let entry = suite.servers.0.get(name);
-        let is_http = entry.is_some_and(|entry| match &entry.url {
-            Some(url) => url.starts_with("http"),
-            None => entry.mock.is_some(),
-        });
-        if !is_http {
+        let is_unwatched = entry.and_then(|entry| entry.url.as_ref());
+        if is_unwatched.is_some_and(|url| !url.starts_with("http")) {
             let key = KeyPath::from("servers").index(at);
-            let why = "an agent with a `command` is watched over HTTP: use `mock` or `url`";
+            let why = "an agent with a `command` is not watched over WebSocket: use `mock`, \
+                       `command` or an http `url`";
             return Err(ConfigError::new(key, why));
         }
     }

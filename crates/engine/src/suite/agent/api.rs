@@ -10,10 +10,19 @@ use mcp_loadtest_core::{
     config::ConfigError,
     llm::Provider,
 };
-use mcp_loadtest_wire::{post::post_json, session::Address};
+use mcp_loadtest_wire::{
+    post::{PostError, post_json},
+    session::Address,
+};
+use serde_json::Value;
+use tokio::time::sleep;
 
 /// How long a provider may take for one answer.
 const PATIENCE: Duration = Duration::from_secs(120);
+
+/// How long to wait before a busy provider is asked again, each time.
+const PAUSES: [Duration; 3] =
+    [Duration::from_millis(500), Duration::from_secs(2), Duration::from_secs(6)];
 
 /// Where a model is asked.
 pub(super) struct Api {
@@ -45,8 +54,21 @@ impl Api {
         address.headers =
             request.headers.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         let why = |why: String| format!("the model `{}` did not answer: {why}", self.id);
-        let answer = post_json(&address, &request.body, PATIENCE).await;
+        let answer = insist(&address, &request.body).await;
         let answer = answer.map_err(|error| why(error.to_string()))?;
         dialect::read(self.provider, &answer, conversation.messages.len()).map_err(why)
     }
+}
+
+/// Asks, and asks again where that may help: a provider that is busy says nothing about an agent.
+async fn insist(address: &Address, body: &Value) -> Result<Value, PostError> {
+    for pause in PAUSES {
+        match post_json(address, body, PATIENCE).await {
+            Err(PostError::Refused { status: 429 | 500 | 502 | 503 | 529, .. }) => {
+                sleep(pause).await;
+            }
+            answer => return answer,
+        }
+    }
+    post_json(address, body, PATIENCE).await
 }

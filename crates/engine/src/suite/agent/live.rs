@@ -32,6 +32,8 @@ use super::{
 
 /// The longest answer that is taken.
 const LONGEST_ANSWER: u64 = 1 << 20;
+/// How long what an agent leaves behind may take to end.
+const WRITING_DOWN: Duration = Duration::from_secs(2);
 /// The longest part of its last words that is shown.
 const LAST_WORDS: usize = 300;
 
@@ -137,9 +139,7 @@ async fn surround(desk: &Desk, case: Case, number: u32) -> Result<Surroundings, 
         _ => None,
     };
     let config = desk.settings.scratch.join(format!("mcp-loadtest-{}.json", Ulid::generate()));
-    let entries = servers
-        .iter()
-        .map(|(name, watched)| (name.clone(), json!({ "type": "http", "url": watched.url() })));
+    let entries = servers.iter().map(|(name, watched)| (name.clone(), watched.entry()));
     let document = json!({ "mcpServers": entries.collect::<serde_json::Map<_, _>>() });
     std::fs::write(&config, format!("{document:#}\n"))
         .map_err(|error| format!("cannot write {}: {error}", config.display()))?;
@@ -168,8 +168,8 @@ fn launch(desk: &Desk, agent: &AgentTest, around: &Surroundings) -> Launch {
     let mut set = |name: &str, value: String| launch.env.insert(name.to_owned(), value);
     set("MCP_LOADTEST_PROMPT", agent.prompt.clone());
     set("MCP_LOADTEST_MCP_CONFIG", around.config.display().to_string());
-    if let Some((_, first)) = around.servers.first() {
-        set("MCP_LOADTEST_SERVER_URL", first.url().to_owned());
+    if let Some(url) = around.servers.first().and_then(|(_, first)| first.url()) {
+        set("MCP_LOADTEST_SERVER_URL", url.to_owned());
     }
     if let Some(llm) = &around.llm {
         for provider in [Provider::Anthropic, Provider::Openai, Provider::Gemini] {
@@ -207,7 +207,8 @@ async fn run(desk: &Desk, agent: &AgentTest, around: &Surroundings) -> Result<En
     let exit_code = exit.ok().and_then(|exit| exit.code);
     let tail = process.stderr_tail();
     let lines = mcp_loadtest_core::display::visible_lines(&tail, 3, LAST_WORDS);
-    process.stop(Patience::NONE).await;
+    // A proxy that the agent started writes down what it knows before it ends.
+    process.stop(Patience { eof: Duration::ZERO, term: WRITING_DOWN, settle: WRITING_DOWN }).await;
     Ok(Ended {
         answer: String::from_utf8_lossy(&said).trim().to_owned(),
         stop,
