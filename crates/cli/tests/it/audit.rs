@@ -97,7 +97,8 @@ fn every_action(store: &str, dir: &Path) {
     assert_eq!(echo["name"], "echo");
     assert_eq!(
         (&echo["count"], &echo["retries"], &echo["max_us"]),
-        (&3.into(), &1.into(), &3_000.into())
+        (&3.into(), &0.into(), &3_000.into()),
+        "the same call again, but after one that went well"
     );
     assert!(audit(&["stats"]).out.contains("100.0%"), "{}", audit(&["stats"]).out);
 

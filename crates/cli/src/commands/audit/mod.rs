@@ -65,8 +65,8 @@ calls that arrived. Nothing is written to the log and no log is made.
   list    rows in the order of arrival; the last 50 unless --limit or --after say otherwise
   show    one row with everything that is known of it
   stats   for each tool: calls, share of errors, response times from arrival to reply, gaps between
-          arrivals, retries (rows whose attempt is above 1: the same call has come before, in whichever
-          session, or with the same idempotency key) and calls that the client gave up
+          arrivals, retries (the same call again, in whichever session, after one that did not go
+          well) and calls that the client gave up
   tail    the last rows, then with --follow new ones as they are recorded
   export  JSON lines, which is also a log that this command reads, or CSV
 Filters add up: a row is shown if all of them hold. --from and --to take a time or how long ago.
