@@ -122,6 +122,16 @@ fn a_good_file_is_said_to_be_good() {
     let folder = folder("fixtures: [{response: {content: a}}]");
     let ran = run_in(folder.path(), &["llm", "--fixtures", "f.yml", "--validate"]);
     assert_eq!((ran.code, &*ran.out), (0, "f.yml: good\n"), "{}", ran.err);
+    assert!(!ran.err.contains("never reached"), "{}", ran.err);
+}
+
+#[test]
+fn a_fixture_in_the_shadow_of_another_is_told() {
+    let folder =
+        folder("fixtures: [{response: {content: a}}, {match: {model: m}, response: {content: b}}]");
+    let ran = run_in(folder.path(), &["llm", "--fixtures", "f.yml", "--validate"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("fixture 1 (from 0) is never reached: fixture 0"), "{}", ran.err);
 }
 
 #[test]

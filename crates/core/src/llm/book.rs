@@ -135,6 +135,15 @@ impl Book {
         models
     }
 
+    /// Fixtures that can never answer, each with the one before it that answers all of its requests.
+    pub fn never_reached(&self) -> Vec<(usize, usize)> {
+        let behind = |(at, page): (usize, &Page)| {
+            let before = self.pages[..at].iter().find(|before| before.answers_all_of(page))?;
+            Some((page.index, before.index))
+        };
+        self.pages.iter().enumerate().filter_map(behind).collect()
+    }
+
     /// The fixture that answers this request, which moves its story on.
     pub fn choose(&self, request: &Request, elapsed: Duration) -> Result<Chosen<'_>, NoMatch> {
         for page in self.pages.iter().filter(|page| page.fits(request)) {
@@ -217,6 +226,17 @@ impl Book {
 }
 
 impl Page {
+    /// Whether it answers whatever the other one could: it has no condition that the other has not.
+    fn answers_all_of(&self, other: &Page) -> bool {
+        let Fixture { matching, provider, when, scenario, .. } = &self.fixture;
+        let asks_less = matching.as_ref().is_none_or(|matching| matching.conditions() == 0)
+            || *matching == other.fixture.matching;
+        asks_less
+            && provider.is_none_or(|provider| other.fixture.provider == Some(provider))
+            && *when == When::default()
+            && scenario.as_ref().is_none_or(|scenario| scenario.required_state.is_none())
+    }
+
     fn fits(&self, request: &Request) -> bool {
         self.fixture.provider.is_none_or(|provider| provider == request.provider)
             && self.fixture.matching.as_ref().is_none_or(|matching| matching.fits(request))
@@ -300,6 +320,26 @@ mod tests {
         assert_eq!(chosen(&book, "m", "hello"), Ok(2));
         assert_eq!(chosen(&book, "m", "help"), Ok(1));
         assert_eq!(chosen(&book, "m", "bye"), Ok(0));
+    }
+
+    #[test]
+    fn fixtures_behind_one_that_answers_everything_are_never_reached() {
+        let never = |text: &str| book(text).never_reached();
+        let shadowed = "fixtures:
+               - {match: {user_message: a}, response: {content: a}}
+               - {response: {content: all}}
+               - {match: {user_message: b}, response: {content: b}}
+               - {provider: gemini, response: {content: c}}
+               - {match: {user_message: d}, priority: 1, response: {content: d}}
+               - {match: {user_message: a}, response: {content: again}}";
+        assert_eq!(never(shadowed), [(2, 1), (3, 1), (5, 0)]);
+        let reached = "fixtures:
+               - {when: {first: 1}, response: {content: a}}
+               - {scenario: {name: s, required_state: one}, response: {content: b}}
+               - {provider: gemini, response: {content: c}}
+               - {match: {model: m}, response: {content: d}}
+               - {catch_all: true, response: {content: all}}";
+        assert_eq!(never(reached), []);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, net::SocketAddr, sync::Arc};
 use mcp_loadtest_core::{
     display::visible,
     exit::Exit,
-    llm::{Patience, judge},
+    llm::{Book, FixtureFile, Patience, judge},
     report::Verdict,
     seed::Seed,
 };
@@ -29,9 +29,9 @@ pub(super) fn run(args: &LlmArgs, env: &mut Env) -> Result<Exit, CliError> {
     let mut mock = MockLlm::new().seed(Seed(args.seed)).replay_speed(args.replay_speed);
     match (&args.fixtures, &args.record, &args.to) {
         (Some(path), ..) => {
-            for file in files::read(&env.path(path))? {
-                mock = mock.file(file);
-            }
+            let files = files::read(&env.path(path))?;
+            warn_of_shadows(&files, env);
+            mock = files.into_iter().fold(mock, MockLlm::file);
         }
         (None, Some(url), Some(to)) => mock = mock.record(url, env.path(to)),
         _ => {
@@ -46,6 +46,16 @@ pub(super) fn run(args: &LlmArgs, env: &mut Env) -> Result<Exit, CliError> {
     }
     limits::raise_open_files();
     block_on(serve(args, mock, env))?
+}
+
+/// Says which fixtures can never answer: most likely two lines stand in the wrong order.
+fn warn_of_shadows(files: &[FixtureFile], env: &mut Env) {
+    for (fixture, before) in Book::new(files.to_vec(), Seed::default()).never_reached() {
+        env.err(&format!(
+            "warning: fixture {fixture} (from 0) is never reached: fixture {before} answers all that \
+             it could; put it first, or give it a higher `priority`\n"
+        ));
+    }
 }
 
 fn validated(args: &LlmArgs, env: &mut Env) -> Exit {

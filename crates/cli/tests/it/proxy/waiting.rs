@@ -4,7 +4,6 @@ use std::{
     io::{BufRead as _, BufReader},
     net::TcpStream,
     thread,
-    time::Duration,
 };
 
 use serde_json::{Value, json};
@@ -32,7 +31,7 @@ fn withdrawn(session: &Session, id: u64, stream: TcpStream) -> (String, Vec<u8>)
     let reader = thread::spawn(|| receive(stream).unwrap());
     while !reader.is_finished() {
         session.ask(&cancel(id)).unwrap();
-        thread::sleep(Duration::from_millis(20));
+        thread::yield_now();
     }
     reader.join().unwrap()
 }
