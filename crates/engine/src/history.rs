@@ -40,6 +40,11 @@ impl History {
         Self { dir: dir.into() }
     }
 
+    /// The directory.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
     /// The finished runs, the latest first. What is no run, or has not ended, is left out.
     pub fn runs(&self) -> Result<Vec<PastRun>, SavedError> {
         let read = |source| SavedError::Read { path: self.dir.clone(), source };
@@ -56,6 +61,19 @@ impl History {
         let key = |run: &PastRun| (run.summary.started_at.clone(), run.summary.run_id.clone());
         runs.sort_by_cached_key(|run| std::cmp::Reverse(key(run)));
         Ok(runs)
+    }
+
+    /// The directory of one run, by its name or by its path. Whatever lies outside of this directory
+    /// is refused, links followed: for names that somebody else gives.
+    pub fn dir_of(&self, run: &Path) -> Result<PathBuf, SavedError> {
+        let path = self.dir.join(run);
+        let unknown = |_| SavedError::NotARun { path: path.clone() };
+        let (root, found) = (self.dir.canonicalize(), path.canonicalize());
+        let (root, found) = (root.map_err(unknown)?, found.map_err(unknown)?);
+        if found == root || !found.starts_with(&root) || !found.is_dir() {
+            return Err(SavedError::NotARun { path });
+        }
+        Ok(found)
     }
 
     /// The run that `current` is to be compared with, or nothing when there is none yet.
