@@ -108,7 +108,7 @@ impl CliError {
         Self::Usage { message: message.into(), hint: hint.into() }
     }
 
-    fn hint(&self) -> Option<String> {
+    pub(crate) fn hint(&self) -> Option<String> {
         match self {
             Self::Run(error) => error.hint(),
             Self::Config(error) => error.hint(),
@@ -156,6 +156,11 @@ impl CliError {
     pub(crate) fn print(&self, env: &mut Env) {
         let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
         let cyan = Style::new().bold().fg_color(Some(AnsiColor::Cyan.into()));
+        env.err(&self.told(red, cyan));
+    }
+
+    /// The error, what the server said, and what to do next.
+    pub(crate) fn told(&self, red: Style, cyan: Style) -> String {
         let mut text = format!("{red}error:{red:#} {}\n", visible(&self.to_string(), 2_000));
         if let Some(stderr) = self.server_said() {
             text.push_str("the end of the server's stderr:\n");
@@ -166,6 +171,6 @@ impl CliError {
         if let Some(hint) = self.hint() {
             text.push_str(&format!("{cyan}hint:{cyan:#} {}\n", visible(&hint, 2_000)));
         }
-        env.err(&text);
+        text
     }
 }
