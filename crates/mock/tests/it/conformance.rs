@@ -23,16 +23,16 @@ async fn the_mock_passes_what_it_is_expected_to() {
     for (revision, required) in REQUIRED {
         let summary = run(revision).await;
         assert_eq!(summary.scored(), required, "{}", summary.said);
-        for (name, passed) in &summary.passed {
+        for (name, outcome) in &summary.scenarios {
             let reason = expected.get(name).filter(|_| summary.unscored.contains(name));
-            match (passed, reason) {
+            match (outcome.is_passed(), reason) {
                 (true, None) | (false, Some(_)) => {}
                 (true, Some(reason)) => problems
                     .push(format!("{name} at {revision} passes, although it should not: {reason}")),
                 (false, None) => problems.push(format!("{name} at {revision} does not pass")),
             }
         }
-        seen.extend(summary.passed.into_keys());
+        seen.extend(summary.scenarios.into_keys());
     }
     let unknown = expected.keys().filter(|name| !seen.contains(*name));
     problems.extend(unknown.map(|name| format!("there is no scenario `{name}`")));

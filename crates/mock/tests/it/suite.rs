@@ -19,7 +19,7 @@ pub(crate) const REQUIRED: [(&str, usize); 2] = [("2025-11-25", 30), ("2026-07-2
 
 /// What the suite said of each scenario.
 pub(crate) struct Summary {
-    pub(crate) passed: BTreeMap<String, bool>,
+    pub(crate) scenarios: BTreeMap<String, Outcome>,
     /// Those that the revision does not require.
     pub(crate) unscored: BTreeSet<String>,
     pub(crate) said: String,
@@ -30,14 +30,14 @@ pub(crate) struct Summary {
 impl Summary {
     /// The scenarios that the revision requires.
     pub(crate) fn scored(&self) -> usize {
-        self.passed.keys().filter(|name| !self.unscored.contains(*name)).count()
+        self.scenarios.keys().filter(|name| !self.unscored.contains(*name)).count()
     }
 
     fn read(said: String, is_content: bool) -> Self {
         let (_, summary) = said.split_once("=== SUMMARY ===").unwrap_or_default();
         let (scenarios, others) = summary.split_once("Not scored for").unwrap_or((summary, ""));
         Self {
-            passed: scenarios.lines().filter_map(scenario).collect(),
+            scenarios: scenarios.lines().filter_map(scenario).collect(),
             unscored: others.lines().filter_map(unscored).collect(),
             said,
             is_content,
@@ -45,11 +45,29 @@ impl Summary {
     }
 }
 
+/// What became of a scenario.
+pub(crate) struct Outcome {
+    is_ticked: bool,
+    /// Checks that went well.
+    passed: u32,
+    /// Checks that did not.
+    pub(crate) failed: u32,
+}
+
+impl Outcome {
+    /// To pass takes a check that was made: the suite also ticks what it found nothing to check in.
+    pub(crate) fn is_passed(&self) -> bool {
+        self.is_ticked && self.passed > 0 && self.failed == 0
+    }
+}
+
 /// Reads a line such as `✓ ping: 2 passed, 0 failed`.
-fn scenario(line: &str) -> Option<(String, bool)> {
+fn scenario(line: &str) -> Option<(String, Outcome)> {
     let (sign, rest) = line.split_once(' ').filter(|(sign, _)| matches!(*sign, "✓" | "✗"))?;
     let (name, counts) = rest.split_once(": ")?;
-    Some((name.to_owned(), sign == "✓" && !counts.starts_with("0 passed")))
+    let mut counts = counts.split(", ").filter_map(|count| count.split(' ').next()?.parse().ok());
+    let (passed, failed) = (counts.next()?, counts.next()?);
+    Some((name.to_owned(), Outcome { is_ticked: sign == "✓", passed, failed }))
 }
 
 /// Reads a line such as `  ✗ tasks-lifecycle (extension)`.

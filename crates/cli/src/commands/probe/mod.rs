@@ -71,7 +71,7 @@ pub(crate) struct ProbeArgs {
     /// How many cases one check may make of one tool.
     #[arg(long, value_name = "NUMBER", default_value_t = 12)]
     cases: usize,
-    /// No check is begun after this long. [default: 20s with --quick, 60s, 15min with --deep]
+    /// No check is begun after this long. [default: 20s with --quick, 60s, 15m with --deep]
     #[arg(long, value_name = "TIME", value_parser = parse_some_time)]
     time_limit: Option<Duration>,
     /// No reply for this long is a hang.

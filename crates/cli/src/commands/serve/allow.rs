@@ -110,6 +110,9 @@ impl FromStr for AllowedHost {
                 })?),
             ),
         };
+        if text.is_empty() || text.contains(['/', '@', '*', ' ']) {
+            return Err("a host is meant, such as `api.example.com` or `127.0.0.1:3000`".into());
+        }
         let bare = |host: &str| host.trim_start_matches('[').trim_end_matches(']').to_owned();
         let (name, port) = match host.rsplit_once(':') {
             // An IPv6 address has colons of its own.
@@ -119,8 +122,8 @@ impl FromStr for AllowedHost {
             }
             _ => (bare(host), None),
         };
-        if name.is_empty() || name.contains(['/', '@', '*', ' ']) {
-            return Err("a host is meant, such as `api.example.com` or `127.0.0.1:3000`".into());
+        if name.is_empty() {
+            return Err("a host is meant before the port".into());
         }
         Ok(Self { name: canonical(&name), port, at })
     }
@@ -251,7 +254,7 @@ impl Policy {
                     --allow-command"
                 .into();
         }
-        format!("allowed are {}", told.join("; "))
+        format!("allowed: {}", told.join("; "))
     }
 }
 

@@ -15,8 +15,8 @@ use tokio_util::sync::CancellationToken;
 use super::client::{Client, Step};
 use crate::error::CliError;
 
-/// How often a client is told how far a run is.
-const TELL: Duration = Duration::from_millis(500);
+/// How often we look how far a run is.
+const LOOK: Duration = Duration::from_millis(100);
 /// What a run may take besides the time that was asked for: to start the server, to wait for the last
 /// replies, and to end.
 const BESIDES: Duration = Duration::from_secs(60);
@@ -82,7 +82,7 @@ impl Desk {
             }
         };
         let telling = async {
-            let (began, mut ticks) = (Instant::now(), interval(TELL));
+            let (began, mut ticks) = (Instant::now(), interval(LOOK));
             loop {
                 ticks.tick().await;
                 if let Some(step) = meter(began.elapsed()) {

@@ -44,12 +44,17 @@ use crate::{env::Env, error::CliError, listen::parse_listen, server_args::parse_
 Examples:
   mcp-loadtest serve --mcp --allow-server my-server
   mcp-loadtest serve --mcp --mcp-config .mcp.json
-  mcp-loadtest serve --mcp --allow-host 127.0.0.1:3000 --max-duration 5min
+  mcp-loadtest serve --mcp --allow-host 127.0.0.1:3000 --max-duration 5m
   mcp-loadtest serve --mcp --allow-command
   mcp-loadtest serve --mcp --mcp-config .mcp.json --listen 127.0.0.1:0
 
 In .mcp.json, beside the server that is to be tested:
-  \"loadtest\": { \"command\": \"mcp-loadtest\", \"args\": [\"serve\", \"--mcp\", \"--allow-server\", \"my-server\"] }")]
+  \"loadtest\": {
+    \"command\": \"mcp-loadtest\",
+    \"args\": [\"serve\", \"--mcp\", \"--allow-server\", \"my-server\"]
+  }
+
+Ends with 0 when the client closes its stdin, or at Ctrl-C or SIGTERM.")]
 pub(crate) struct ServeArgs {
     /// Speak MCP: the tests are tools of an MCP server.
     #[arg(long, required_unless_present = "explain")]

@@ -2,7 +2,12 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use mcp_loadtest_core::{clients, display::visible, server::Server};
+use mcp_loadtest_core::{
+    clients::{self, NamedServer},
+    display::visible,
+    server::Server,
+};
+use serde_json::Value;
 
 use super::ServeArgs;
 use crate::{
@@ -31,8 +36,10 @@ pub(super) fn allowed(
     // All of a file: one that cannot be used must not cost the others.
     for name in known.iter().map(|entry| &entry.name) {
         let entry = clients::find(&known, name, Some(&env.cwd))?;
+        if is_ourselves(entry, &env.program) {
+            continue;
+        }
         match resolve_named(entry, &args.inputs, env) {
-            Ok(server) if is_ourselves(&server, &env.program) => {}
             Ok(server) => drop(servers.insert(name.clone(), server)),
             Err(error) => env.err(&format!(
                 "warning: `{}` is left out: {}\n",
@@ -45,8 +52,9 @@ pub(super) fn allowed(
 }
 
 /// Whether an entry is that by which a client starts us.
-fn is_ourselves(server: &Server, program: &Path) -> bool {
+fn is_ourselves(entry: &NamedServer, program: &Path) -> bool {
     let stem = |path: &Path| path.file_stem().map(ToOwned::to_owned);
-    stem(Path::new(&server.command)) == stem(program)
-        && server.args.first().is_some_and(|word| word == "serve")
+    let command = entry.entry.get("command").and_then(Value::as_str).unwrap_or_default();
+    let first = entry.entry.get("args").and_then(|args| args.get(0));
+    stem(Path::new(command)) == stem(program) && first.is_some_and(|word| word == "serve")
 }

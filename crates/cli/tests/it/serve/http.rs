@@ -77,7 +77,7 @@ fn serve(dir: &std::path::Path, marker: &str) -> Listening {
         "--listen",
         "127.0.0.1:0",
         "--max-duration",
-        "10min",
+        "10m",
         "--mcp-config",
         config.to_str().unwrap(),
         "--output-dir",

