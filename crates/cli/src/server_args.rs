@@ -155,7 +155,7 @@ impl ServerArgs {
     /// The server that the configuration and the flags describe.
     pub(crate) fn resolve(&self, config: &Config, env: &mut Env) -> Result<Server, CliError> {
         let mut server = match config.server.source()? {
-            ServerSource::Here(server) => server,
+            ServerSource::Here(server) => *server,
             ServerSource::Client { file, name } => {
                 let server = self.take_from_client(file.as_deref(), &name, env)?;
                 config.server.lay_over(server)?

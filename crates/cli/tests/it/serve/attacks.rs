@@ -269,6 +269,17 @@ fn a_client_that_goes_takes_its_run_along() {
     }
 }
 
+/// Found by our own probe: a name of a megabyte was compared with all that are known.
+#[test]
+fn a_very_long_name_is_refused_at_once() {
+    let dir = workplace();
+    let mut peer = Peer::start(dir.path(), BOTH);
+    let long = "x".repeat(4 << 20);
+    assert!(peer.refused("explain", json!({ "topic": long })).len() < 1_000);
+    assert!(peer.refused("probe", json!({ "server": long })).len() < 1_000);
+    assert!(peer.refused("probe", json!({ "only": [long] })).len() < 10_000);
+}
+
 /// How a client, or its system, ends us.
 #[derive(Clone, Copy)]
 enum Ending {

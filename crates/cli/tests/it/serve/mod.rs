@@ -6,6 +6,7 @@
 //! | `attacks`     | what clients must not be able to do                                        |
 //! | `http`        | Host, Origin, sessions, and clients that go                                |
 //! | `usage`       | flags                                                                      |
+//! | `ourselves`   | our own probe against it                                                   |
 //! | `clients`     | clients that we did not write                                              |
 //! | `conformance` | the official suite                                                         |
 
@@ -13,6 +14,7 @@ mod attacks;
 mod clients;
 mod conformance;
 mod http;
+mod ourselves;
 mod peer;
 mod tools;
 mod usage;

@@ -116,7 +116,7 @@ impl LoadResult {
             interrupted: report.interrupted,
             deadlock_count: summary.deadlock_count,
             hang_count: summary.hang_count,
-            hung_for_ms: report.hung_for.iter().map(|time| time.as_secs_f64() * 1e3).collect(),
+            hung_for_ms: report.hung_for.iter().map(millis).collect(),
             requests: summary.requests,
             ok: summary.ok,
             errors: summary.errors,
@@ -134,6 +134,11 @@ impl LoadResult {
             untrusted: Untrusted { findings: summary.findings },
         }
     }
+}
+
+/// To the microsecond: nobody reads further.
+fn millis(time: &Duration) -> f64 {
+    (time.as_secs_f64() * 1e6).round() / 1e3
 }
 
 /// A few sentences without a word of the server's.
