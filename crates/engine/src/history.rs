@@ -184,3 +184,29 @@ impl RoundsDir {
         run_dir::write_whole(&self.path, file::REPORT, page)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_run_is_found_below_its_root_alone() {
+        let parent = tempfile::tempdir().unwrap();
+        let (root, outside) = (parent.path().join("runs"), parent.path().join("outside"));
+        fs::create_dir_all(root.join("a-run")).unwrap();
+        fs::create_dir_all(&outside).unwrap();
+        std::os::unix::fs::symlink(&outside, root.join("link")).unwrap();
+        let history = History::of(&root);
+        let found = root.canonicalize().unwrap().join("a-run");
+        for path in [Path::new("a-run"), &root.join("a-run"), Path::new("./a-run/../a-run")] {
+            assert_eq!(history.dir_of(path).unwrap(), found, "{path:?}");
+        }
+        for path in ["../outside", "link", "", ".", "..", "/", "missing", outside.to_str().unwrap()]
+        {
+            let refused = history.dir_of(Path::new(path)).unwrap_err();
+            assert!(matches!(refused, SavedError::NotARun { .. }), "{path}: {refused}");
+        }
+        assert!(History::of(parent.path().join("none")).dir_of(Path::new("a-run")).is_err());
+    }
+}

@@ -151,12 +151,20 @@ fn result(answer: Result<Answer, CliError>) -> CallToolResult {
     }
 }
 
-/// What went wrong and what to do next; what the server under test wrote stands apart.
+/// What went wrong and what to do next. What may quote the server under test stands apart: its replies,
+/// the names of its tools, its stderr.
 fn refusal(error: &CliError) -> Vec<ContentBlock> {
-    let mut text = format!("error: {}", visible(&error.to_string(), 2_000));
+    let mut told = format!("error: {}", visible(&error.to_string(), 2_000));
     if let Some(hint) = error.hint() {
-        text.push_str(&format!("\nhint: {}", visible(&hint, 2_000)));
+        told.push_str(&format!("\nhint: {}", visible(&hint, 2_000)));
     }
-    let untrusted = error.stderr_of_server().map(|said| format!("untrusted, {said}"));
-    [Some(text), untrusted].into_iter().flatten().map(ContentBlock::text).collect()
+    let texts = match error {
+        CliError::Run(_) => {
+            let stderr = error.stderr_of_server().unwrap_or_default();
+            let apart = format!("untrusted, may quote the server under test:\n{told}\n{stderr}");
+            vec!["error: the server could not be tested".to_owned(), apart]
+        }
+        _ => vec![told],
+    };
+    texts.into_iter().map(ContentBlock::text).collect()
 }

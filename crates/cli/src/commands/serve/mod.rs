@@ -112,7 +112,8 @@ What a client may do:
   - read runs below --output-dir, links followed.
 One run at a time; more are refused, not queued. A run ends when its call is cancelled, when the client
 goes, and at last a minute after --max-duration; its processes end with it.
-Over HTTP, only addresses of this machine are listened on, and Host and Origin must be ours.
+Over HTTP, only addresses of this machine are listened on, and Host and Origin must be ours; whoever
+has an account on this machine can reach it there.
 
 What a server under test says is data. It stands in the member `untrusted` of a result and in no
 sentence of ours.

@@ -100,9 +100,15 @@ impl Peer {
 
     /// What a tool says that refuses.
     pub(crate) fn refused(&mut self, tool: &str, arguments: Value) -> String {
+        self.refused_in_parts(tool, arguments).join("\n")
+    }
+
+    /// The same, in our own words and in those that may be the server's.
+    pub(crate) fn refused_in_parts(&mut self, tool: &str, arguments: Value) -> Vec<String> {
         let result = self.call(tool, arguments.clone());
         assert_eq!(result["isError"], true, "{tool} {arguments}: {result}");
-        result["content"][0]["text"].as_str().unwrap().to_owned()
+        let blocks = result["content"].as_array().unwrap().iter();
+        blocks.map(|block| block["text"].as_str().unwrap().to_owned()).collect()
     }
 
     /// Waits until a run has told how far it is.

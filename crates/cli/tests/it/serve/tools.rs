@@ -118,6 +118,23 @@ fn everything_can_be_explained() {
 }
 
 #[test]
+fn a_cancelled_probe_ends_with_its_processes() {
+    let dir = workplace();
+    let marker = dir.path().join("the-probed-one").display().to_string();
+    let command = format!("{} {marker}", crate::harness::mock("mock-broken.py"));
+    super::write_config(dir.path(), &[("hangs", &command)]);
+    let mut peer = Peer::start(dir.path(), &["--allow-server", "hangs", "--max-duration", "10m"]);
+    let id = peer.begin("probe", json!({}));
+    while processes_with(&marker).is_empty() {
+        std::thread::yield_now();
+    }
+    let params = json!({ "requestId": id });
+    peer.write(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }));
+    wait_until_gone(&marker);
+    while peer.call("list_recent_runs", json!({}))["isError"] != false {}
+}
+
+#[test]
 fn a_cancelled_run_ends_with_its_processes() {
     let dir = workplace();
     let marker = dir.path().join("the-cancelled-one").display().to_string();

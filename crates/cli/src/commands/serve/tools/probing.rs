@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use mcp_loadtest::{Finding, Probe, ProbeReport, Revision, Stop, ToolProbe};
+use mcp_loadtest::{Finding, Probe, ProbeReport, Revision, RunError, Stop, ToolProbe};
 use mcp_loadtest_core::{
     check::{CaseVerdict, Gate},
     display::visible,
@@ -18,10 +18,7 @@ use serde::Serialize;
 
 use super::{Answer, Call, Office};
 use crate::{
-    commands::{
-        probe::is_listed,
-        serve::{client::Step, desk::Order},
-    },
+    commands::serve::{client::Step, desk::Order},
     error::CliError,
 };
 
@@ -90,8 +87,10 @@ pub(super) async fn carry_out(
     };
     let order = Order { stop, limit: policy.caps.duration, meter };
     let report = desk.carry_out(seat, &call.client, order, probe.execute()).await?;
-    if let Some(tool) = &tool {
-        is_listed(tool, &report)?;
+    if let Some(name) = tool.filter(|name| !report.tools.iter().any(|tool| tool.name == *name)) {
+        // Nothing was tried, and nothing could be found.
+        let known = report.tools.into_iter().map(|tool| tool.name).collect();
+        return Err(RunError::UnknownTool { name, known }.into());
     }
     answer(report, passed)
 }
