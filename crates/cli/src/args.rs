@@ -6,7 +6,7 @@ use crate::{
     commands::{
         agent, audit, compare, completions, deadlock_probe, demo, example_config, gateway,
         list_scenarios, llm, man, mock, negative_path, probe, proxy, replay, report, run, runs,
-        schema, test,
+        schema, serve, test,
     },
     env::Color,
 };
@@ -93,6 +93,8 @@ pub(crate) enum Command {
     Proxy(proxy::ProxyArgs),
     /// Check whatever sits between clients and servers: what does it keep, what does it break?
     Gateway(Box<gateway::GatewayArgs>),
+    /// Be an MCP server whose tools are these tests, for agents.
+    Serve(Box<serve::ServeArgs>),
     /// Print shell completions.
     Completions(completions::CompletionsArgs),
     /// Write the manual pages.

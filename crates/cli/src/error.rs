@@ -108,7 +108,7 @@ impl CliError {
         Self::Usage { message: message.into(), hint: hint.into() }
     }
 
-    fn hint(&self) -> Option<String> {
+    pub(crate) fn hint(&self) -> Option<String> {
         match self {
             Self::Run(error) => error.hint(),
             Self::Config(error) => error.hint(),
@@ -157,15 +157,17 @@ impl CliError {
         let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
         let cyan = Style::new().bold().fg_color(Some(AnsiColor::Cyan.into()));
         let mut text = format!("{red}error:{red:#} {}\n", visible(&self.to_string(), 2_000));
-        if let Some(stderr) = self.server_said() {
-            text.push_str("the end of the server's stderr:\n");
-            for line in visible_lines(stderr, 12, 160) {
-                text.push_str(&format!("  | {line}\n"));
-            }
-        }
+        text.push_str(&self.stderr_of_server().unwrap_or_default());
         if let Some(hint) = self.hint() {
             text.push_str(&format!("{cyan}hint:{cyan:#} {}\n", visible(&hint, 2_000)));
         }
         env.err(&text);
+    }
+
+    /// What the server said last, in lines that cannot be taken for ours.
+    pub(crate) fn stderr_of_server(&self) -> Option<String> {
+        let lines = visible_lines(self.server_said()?, 12, 160).into_iter();
+        let lines = lines.map(|line| format!("  | {line}\n"));
+        Some(format!("the end of the server's stderr:\n{}", lines.collect::<String>()))
     }
 }

@@ -43,7 +43,7 @@ impl ProgressLine {
                 // The server may have taken its time to start; the load takes as long as it was told.
                 self.bar.reset_elapsed();
             }
-            self.tick(&now.told(before.as_ref()));
+            self.tick(&now.told(before.as_ref(), TICK));
             before = (now.issued > 0).then_some(now);
             tokio::time::sleep(TICK).await;
         }
@@ -73,7 +73,7 @@ impl ProgressLine {
 
 /// How far a run has come.
 #[derive(Default)]
-struct Seen {
+pub(crate) struct Seen {
     issued: u64,
     done: u64,
     errors: u64,
@@ -81,7 +81,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn of(progress: &Progress) -> Self {
+    pub(crate) fn of(progress: &Progress) -> Self {
         let errors = progress.errors.load(Ordering::Relaxed);
         Self {
             issued: progress.issued.load(Ordering::Relaxed),
@@ -91,13 +91,14 @@ impl Seen {
         }
     }
 
-    /// In a few words; before the first call the server is being started.
-    fn told(&self, before: Option<&Self>) -> String {
+    /// In a few words, with what has come in `since` it was looked at before; before the first call the
+    /// server is being started.
+    pub(crate) fn told(&self, before: Option<&Self>, since: Duration) -> String {
         if self.issued == 0 {
             return "starting the server".to_owned();
         }
         let fresh = self.done - before.map_or(0, |before| before.done);
-        let mut told = format!("{} calls, {:.0}/s", self.done, fresh as f64 / TICK.as_secs_f64());
+        let mut told = format!("{} calls, {:.0}/s", self.done, fresh as f64 / since.as_secs_f64());
         if self.errors > 0 {
             told.push_str(&format!(", {} failed", self.errors));
         }
@@ -120,10 +121,10 @@ mod tests {
 
     #[test]
     fn a_run_that_has_not_called_yet_is_starting() {
-        assert_eq!(Seen::default().told(None), "starting the server");
+        assert_eq!(Seen::default().told(None, TICK), "starting the server");
         let first = Seen { issued: 9, done: 5, ..Seen::default() };
-        assert_eq!(first.told(None), "5 calls, 20/s");
+        assert_eq!(first.told(None, TICK), "5 calls, 20/s");
         let later = Seen { issued: 30, done: 25, errors: 2, hangs: 1 };
-        assert_eq!(later.told(Some(&first)), "25 calls, 80/s, 2 failed, 1 overdue");
+        assert_eq!(later.told(Some(&first), TICK), "25 calls, 80/s, 2 failed, 1 overdue");
     }
 }

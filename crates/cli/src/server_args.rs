@@ -155,7 +155,7 @@ impl ServerArgs {
     /// The server that the configuration and the flags describe.
     pub(crate) fn resolve(&self, config: &Config, env: &mut Env) -> Result<Server, CliError> {
         let mut server = match config.server.source()? {
-            ServerSource::Here(server) => server,
+            ServerSource::Here(server) => *server,
             ServerSource::Client { file, name } => {
                 let server = self.take_from_client(file.as_deref(), &name, env)?;
                 config.server.lay_over(server)?
@@ -173,34 +173,42 @@ impl ServerArgs {
     ) -> Result<Server, CliError> {
         let servers = named_servers(file, env)?;
         let entry = clients::find(&servers, name, Some(&env.cwd))?;
-        let inputs =
-            self.inputs.iter().map(|input| split_pair(input, '=', "--input", "api_key=VALUE"));
-        let inputs = inputs.collect::<Result<std::collections::BTreeMap<_, _>, _>>()?;
-        let home = env.home();
-        let surroundings = Surroundings {
-            vars: &*env.var,
-            inputs: &inputs,
-            workspace: Some(&env.cwd),
-            home: home.as_deref(),
-            read: &|path| std::fs::read_to_string(path).map_err(|error| error.to_string()),
-        };
-        let resolved = clients::resolve(entry, &surroundings)?;
-        let mut talk = format!(
-            "using `{}` from {}: {}\n",
-            visible(name, 80),
-            entry.origin(),
-            visible(&resolved.server.to_string(), 200)
-        );
-        for warning in &resolved.warnings {
-            talk.push_str(&format!("warning: {}\n", visible(&warning.to_string(), 300)));
-        }
-        env.err(&talk);
-        Ok(resolved.server)
+        resolve_named(entry, &self.inputs, env)
     }
 }
 
+/// The server that an entry of a client's file describes, with its variables filled in; says so.
+pub(crate) fn resolve_named(
+    entry: &NamedServer,
+    inputs: &[String],
+    env: &mut Env,
+) -> Result<Server, CliError> {
+    let inputs = inputs.iter().map(|input| split_pair(input, '=', "--input", "api_key=VALUE"));
+    let inputs = inputs.collect::<Result<std::collections::BTreeMap<_, _>, _>>()?;
+    let home = env.home();
+    let surroundings = Surroundings {
+        vars: &*env.var,
+        inputs: &inputs,
+        workspace: Some(&env.cwd),
+        home: home.as_deref(),
+        read: &|path| std::fs::read_to_string(path).map_err(|error| error.to_string()),
+    };
+    let resolved = clients::resolve(entry, &surroundings)?;
+    let mut talk = format!(
+        "using `{}` from {}: {}\n",
+        visible(&entry.name, 80),
+        entry.origin(),
+        visible(&resolved.server.to_string(), 200)
+    );
+    for warning in &resolved.warnings {
+        talk.push_str(&format!("warning: {}\n", visible(&warning.to_string(), 300)));
+    }
+    env.err(&talk);
+    Ok(resolved.server)
+}
+
 /// All servers of one file, or of all files in the usual places.
-fn named_servers(file: Option<&Path>, env: &Env) -> Result<Vec<NamedServer>, CliError> {
+pub(crate) fn named_servers(file: Option<&Path>, env: &Env) -> Result<Vec<NamedServer>, CliError> {
     if let Some(file) = file {
         let path = env.cwd.join(file);
         let text = std::fs::read_to_string(&path)

@@ -8,6 +8,9 @@ pub trait Hint: std::error::Error {
     }
 }
 
+/// What is longer is no name.
+const LONGEST: usize = 256;
+
 /// The known name nearest to what was written, if any is near enough to be meant.
 ///
 /// ```
@@ -16,6 +19,10 @@ pub trait Hint: std::error::Error {
 /// assert_eq!(nearest("zzz", ["sustained", "spike"]), None);
 /// ```
 pub fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // The work grows with the length, and nobody mistypes a name of that length.
+    if written.len() > LONGEST {
+        return None;
+    }
     known
         .into_iter()
         .map(|name| (strsim::damerau_levenshtein(written, name), name))

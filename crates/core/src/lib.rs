@@ -35,6 +35,7 @@ pub mod llm;
 pub mod mcp;
 pub mod outcome;
 pub mod pace;
+pub mod reach;
 pub mod report;
 pub mod scenario;
 pub mod seed;

@@ -6,6 +6,7 @@ mod choices;
 use std::{
     collections::BTreeMap,
     fmt::{self, Write as _},
+    net::IpAddr,
     path::PathBuf,
     time::Duration,
 };
@@ -70,6 +71,11 @@ pub struct Server {
     /// A PEM file with further certificates to trust, besides those of the system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ca_cert: Option<PathBuf>,
+    /// The addresses that the host of the URL stands for; the system is asked when there are none.
+    /// Whoever has looked them up and found them harmless names them here, so that a second look-up
+    /// cannot give others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub addresses: Vec<IpAddr>,
 }
 
 impl Server {

@@ -137,6 +137,9 @@ async fn set_up(mut context: Context) -> Result<(Stage, ServerInfo), RunError> {
 fn plan(context: &Context, listing: &ToolListing) -> Result<Plan, RunError> {
     let blueprint = &context.blueprint;
     let plan = Plan::make(&blueprint.scenario, &listing.tools, &blueprint.files)?;
+    if blueprint.only_reading {
+        plan.must_only_read(&listing.tools)?;
+    }
     for limits in &blueprint.thresholds.tool {
         plan.must_call(&limits.name)?;
     }

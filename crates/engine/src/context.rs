@@ -65,6 +65,7 @@ pub(crate) struct Blueprint {
     pub(crate) target: Target,
     pub(crate) strictness: ProtocolStrictness,
     pub(crate) threads: Option<u16>,
+    pub(crate) only_reading: bool,
     pub(crate) clock: Clock,
     pub(crate) stop: Stop,
     /// Ends the load early without making the run an interrupted one.

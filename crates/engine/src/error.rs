@@ -39,6 +39,14 @@ pub enum RunError {
         /// How many tools it lists.
         listed: usize,
     },
+    /// A tool that may do more than read, in a run that may not.
+    #[error("`{name}` is not called: {why}")]
+    MayDoMore {
+        /// The tool.
+        name: String,
+        /// How we know.
+        why: String,
+    },
     /// A pattern wants a tool that changes something, and none was named.
     #[error("no tool that changes something was named, and none is called unasked")]
     NoWritingTool,
@@ -104,7 +112,7 @@ impl RunError {
                 | OpenError::NotListening { .. },
             ) => false,
             Self::Open(_) | Self::UnknownTool { .. } | Self::NoTool { .. } => true,
-            Self::LimitOnUncalledTool { .. } => true,
+            Self::LimitOnUncalledTool { .. } | Self::MayDoMore { .. } => true,
             Self::Arguments { .. } | Self::Schema { .. } => true,
             Self::Config(_) | Self::NoWritingTool | Self::Unfit(_) => true,
             Self::ArgumentsFile { .. } | Self::ArgumentSource(_) => true,
@@ -130,7 +138,7 @@ impl Hint for RunError {
             Self::NoWritingTool => {
                 Some("name it with `--tool`, or name both, the reading one first".into())
             }
-            Self::Unfit(_) => None,
+            Self::Unfit(_) | Self::MayDoMore { .. } => None,
             Self::ArgumentsFile { hint, .. } => hint.clone(),
             Self::ArgumentSource(error) => error.hint(),
             Self::Arguments { .. } => Some("give them with `--args '{…}'`".into()),

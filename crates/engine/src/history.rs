@@ -40,6 +40,11 @@ impl History {
         Self { dir: dir.into() }
     }
 
+    /// The directory.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
     /// The finished runs, the latest first. What is no run, or has not ended, is left out.
     pub fn runs(&self) -> Result<Vec<PastRun>, SavedError> {
         let read = |source| SavedError::Read { path: self.dir.clone(), source };
@@ -56,6 +61,19 @@ impl History {
         let key = |run: &PastRun| (run.summary.started_at.clone(), run.summary.run_id.clone());
         runs.sort_by_cached_key(|run| std::cmp::Reverse(key(run)));
         Ok(runs)
+    }
+
+    /// The directory of one run, by its name or by its path. Whatever lies outside of this directory
+    /// is refused, links followed: for names that somebody else gives.
+    pub fn dir_of(&self, run: &Path) -> Result<PathBuf, SavedError> {
+        let path = self.dir.join(run);
+        let unknown = |_| SavedError::NotARun { path: path.clone() };
+        let (root, found) = (self.dir.canonicalize(), path.canonicalize());
+        let (root, found) = (root.map_err(unknown)?, found.map_err(unknown)?);
+        if found == root || !found.starts_with(&root) || !found.is_dir() {
+            return Err(SavedError::NotARun { path });
+        }
+        Ok(found)
     }
 
     /// The run that `current` is to be compared with, or nothing when there is none yet.
@@ -164,5 +182,31 @@ impl RoundsDir {
         markdown::render(comparison, &mut page)
             .map_err(|source| RunError::Output { path: self.path.clone(), source })?;
         run_dir::write_whole(&self.path, file::REPORT, page)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_run_is_found_below_its_root_alone() {
+        let parent = tempfile::tempdir().unwrap();
+        let (root, outside) = (parent.path().join("runs"), parent.path().join("outside"));
+        fs::create_dir_all(root.join("a-run")).unwrap();
+        fs::create_dir_all(&outside).unwrap();
+        std::os::unix::fs::symlink(&outside, root.join("link")).unwrap();
+        let history = History::of(&root);
+        let found = root.canonicalize().unwrap().join("a-run");
+        for path in [Path::new("a-run"), &root.join("a-run"), Path::new("./a-run/../a-run")] {
+            assert_eq!(history.dir_of(path).unwrap(), found, "{path:?}");
+        }
+        for path in ["../outside", "link", "", ".", "..", "/", "missing", outside.to_str().unwrap()]
+        {
+            let refused = history.dir_of(Path::new(path)).unwrap_err();
+            assert!(matches!(refused, SavedError::NotARun { .. }), "{path}: {refused}");
+        }
+        assert!(History::of(parent.path().join("none")).dir_of(Path::new("a-run")).is_err());
     }
 }

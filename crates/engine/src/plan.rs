@@ -212,6 +212,22 @@ impl Plan {
         Err(RunError::LimitOnUncalledTool { name: limited.to_owned(), known })
     }
 
+    /// For runs that may change nothing.
+    pub(crate) fn must_only_read(&self, tools: &[Tool]) -> Result<(), RunError> {
+        let is_called = |tool: &&Tool| {
+            let named = |call: &PlannedCall| matches!(call, PlannedCall::Tool { tool: name, .. } if *name == tool.name);
+            self.calls.iter().any(named)
+        };
+        for tool in tools.iter().filter(is_called) {
+            let danger = danger_of(tool);
+            if !danger.may_be_called_unasked() {
+                let (name, why) = (tool.name.clone(), danger.why().to_owned());
+                return Err(RunError::MayDoMore { name, why });
+            }
+        }
+        Ok(())
+    }
+
     /// The first call of any sequence, by weight: for scenarios that make single calls.
     pub(crate) fn single(&self, dice: &RefCell<Dice>) -> usize {
         self.sequences[self.choose(0..self.sequences.len(), dice)].steps[0]
@@ -428,6 +444,15 @@ mod tests {
         let scenario: Scenario = Scenario::sustained().tool("list").into();
         let plan = make(&scenario, &tools).unwrap();
         assert!(matches!(plan.calls[0], PlannedCall::Tool { generated: false, .. }));
+    }
+
+    #[test]
+    fn a_run_that_may_change_nothing_refuses_a_tool_that_may() {
+        let tools = ["list_files", "delete_file"].map(|name| tool(name, json!({})));
+        let plan = |name: &str| make(&Scenario::sustained().tool(name).into(), &tools).unwrap();
+        plan("list_files").must_only_read(&tools).unwrap();
+        let refused = plan("delete_file").must_only_read(&tools).unwrap_err();
+        assert!(matches!(refused, RunError::MayDoMore { name, .. } if name == "delete_file"));
     }
 
     #[test]

@@ -36,6 +36,7 @@ pub struct Run {
     strict_protocol: bool,
     tee_stderr: bool,
     threads: Option<u16>,
+    only_reading: bool,
     stop: Stop,
     progress: Arc<Progress>,
 }
@@ -52,6 +53,7 @@ impl Run {
             strict_protocol: false,
             tee_stderr: false,
             threads: None,
+            only_reading: false,
             stop: Stop::new(),
             progress: Arc::default(),
         }
@@ -110,6 +112,14 @@ impl Run {
     #[must_use]
     pub fn with_threads(mut self, threads: u16) -> Self {
         self.threads = Some(threads);
+        self
+    }
+
+    /// Refuses tools that may do more than read, even those that are named: for whoever carries
+    /// out what somebody else asks for.
+    #[must_use]
+    pub fn only_reading(mut self, only: bool) -> Self {
+        self.only_reading = only;
         self
     }
 
@@ -212,6 +222,7 @@ impl Run {
             target: target(&self.server, tee, logs.clone())?,
             strictness: strictness(&self.server, self.strict_protocol),
             threads: self.threads,
+            only_reading: self.only_reading,
             clock: Clock::start(),
             stop: self.stop.clone(),
             enough: Stop::new(),

@@ -35,6 +35,7 @@ fn address(server: &Server, tee: TeeStderr, logs: Logs) -> Result<Address, RunEr
     let mut address = Address::new(server.transport.url().unwrap_or_default());
     let headers = server.transport.headers().into_iter().flatten();
     address.headers = headers.map(|(name, value)| (name.clone(), value.clone())).collect();
+    address.pinned.clone_from(&server.addresses);
     if let Some(file) = &server.ca_cert {
         address.trust = Trust::with_ca_cert(file).map_err(OpenError::from)?;
     }

@@ -65,7 +65,7 @@ pub(crate) struct CompareArgs {
     explain: bool,
 }
 
-const EXPLANATION: &str = "\
+pub(super) const EXPLANATION: &str = "\
 Algorithm:
   1. Read metrics.json of both runs; it holds the response times of every second.
   2. Refuse runs that cannot be compared: another scenario or other settings of it (a longer run is

@@ -20,6 +20,7 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod schema;
+pub(crate) mod serve;
 pub(crate) mod test;
 
 use mcp_loadtest_core::exit::Exit;
@@ -52,6 +53,7 @@ pub(crate) fn run(cli: Cli, env: &mut Env) -> Result<Exit, CliError> {
         Command::Llm(args) => llm::run(&args, env),
         Command::Proxy(args) => proxy::run(&args, env),
         Command::Gateway(args) => gateway::run(&args, env),
+        Command::Serve(args) => serve::run(&args, env),
         Command::Completions(args) => completions::run(&args, env),
         Command::Man(args) => man::run(&args, env),
     }

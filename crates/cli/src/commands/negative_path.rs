@@ -73,7 +73,7 @@ pub(crate) struct NegativePathArgs {
     explain: bool,
 }
 
-const EXPLANATION: &str = "\
+pub(super) const EXPLANATION: &str = "\
 Algorithm:
   1. Begin a session and list the tools.
   2. The control call: each tool that only reads is called once with good arguments (--args, or made
@@ -133,7 +133,7 @@ pub(crate) fn run(args: &NegativePathArgs, env: &mut Env) -> Result<Exit, CliErr
     })
 }
 
-fn passed(report: &ProbeReport) -> bool {
+pub(super) fn passed(report: &ProbeReport) -> bool {
     report.passed && report.negative_path.gate_passed == 1
 }
 
@@ -142,7 +142,7 @@ fn known() -> impl Iterator<Item = &'static Check> {
     PROBES.iter().copied().filter(|check| check.family == Family::NegativePath)
 }
 
-fn chosen(asked: &[String]) -> Result<Vec<String>, CliError> {
+pub(super) fn chosen(asked: &[String]) -> Result<Vec<String>, CliError> {
     if asked.is_empty() {
         return Ok(known().map(|check| check.id.to_owned()).collect());
     }

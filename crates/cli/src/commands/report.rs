@@ -38,7 +38,7 @@ pub(crate) struct ReportArgs {
     explain: bool,
 }
 
-const EXPLANATION: &str = "\
+pub(super) const EXPLANATION: &str = "\
 Algorithm:
   1. Read metrics.json of the run directory; it holds the whole report, histograms included.
   2. With --from-trace, or when the run was cut short and left no metrics.json, read trace.jsonl

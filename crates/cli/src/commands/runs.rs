@@ -31,7 +31,7 @@ pub(crate) struct RunsArgs {
     explain: bool,
 }
 
-const EXPLANATION: &str = "\
+pub(super) const EXPLANATION: &str = "\
 Reads summary.json of every run directory in DIR and lists when it began, its verdict, its scenario,
 its p99, its tags, its server and where it is, the latest first. REGRESSION stands for a run that
 passed alone but not against its baseline. Runs that were cut short have no summary and are left out.";
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &RunsArgs, env: &mut Env) -> Result<Exit, CliError> {
 }
 
 /// The summary with the directory where the run is now.
-fn moved(run: PastRun) -> mcp_loadtest_core::report::summary::Summary {
+pub(super) fn moved(run: PastRun) -> mcp_loadtest_core::report::summary::Summary {
     let run_dir = Some(run.dir.to_string_lossy().into_owned());
     mcp_loadtest_core::report::summary::Summary { run_dir, ..run.summary }
 }

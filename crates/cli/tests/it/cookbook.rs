@@ -177,6 +177,11 @@ fn client_builders() {
 }
 
 #[test]
+fn ai_agents() {
+    check_page("ai-agents.md");
+}
+
+#[test]
 fn agent_builders() {
     check_page("agent-builders.md");
 }

@@ -13,6 +13,9 @@ mod clients;
 mod cluster;
 mod commands;
 mod compare;
+#[cfg(target_os = "linux")]
+#[path = "../../../mock/tests/it/suite.rs"]
+mod conformance_suite;
 mod cookbook;
 mod fuzzer;
 mod gateway;
@@ -29,5 +32,7 @@ mod otlp;
 mod probe;
 mod process;
 mod proxy;
+#[cfg(target_os = "linux")]
+mod serve;
 mod strict;
 mod suite;

@@ -113,7 +113,7 @@ impl TransportName {
 #[derive(Debug, Clone, PartialEq)]
 pub enum ServerSource {
     /// In the configuration itself.
-    Here(Server),
+    Here(Box<Server>),
     /// In a client's file, which somebody else must read; see [`crate::clients`]. What the
     /// configuration adds is laid over it by [`ServerConfig::lay_over`].
     Client {
@@ -144,7 +144,7 @@ impl ServerConfig {
             let alone = "belongs to a server that is taken by `name`";
             return Err(ConfigError::new("server.mcp_config", alone));
         }
-        self.lay_over(server).map(ServerSource::Here)
+        self.lay_over(server).map(|server| ServerSource::Here(Box::new(server)))
     }
 
     fn reached(&self, url: &str) -> Result<ServerBuilder<Reached>, ConfigError> {

@@ -661,7 +661,7 @@ proptest! {
             Err(error) => return Err(TestCaseError::fail(format!("{error}\n{text}"))),
         };
         prop_assert_eq!(&read, &config, "{}", text);
-        prop_assert_eq!(read.server.source().unwrap(), ServerSource::Here(server));
+        prop_assert_eq!(read.server.source().unwrap(), ServerSource::Here(Box::new(server)));
         prop_assert_eq!(read.to_scenario().unwrap(), scenario);
     }
 

@@ -1,6 +1,6 @@
 //! Describes a [`Server`] in code. The marker types keep out what the transport does not have.
 
-use std::{collections::BTreeMap, marker::PhantomData, path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, marker::PhantomData, net::IpAddr, path::PathBuf, time::Duration};
 
 use super::{
     InheritEnv, MAX_MESSAGE, ProtocolChoice, SHUTDOWN_TIMEOUT, STARTUP_TIMEOUT, Server, Transport,
@@ -109,6 +109,7 @@ impl<How> ServerBuilder<How> {
             inherit_env: InheritEnv::Safe,
             pid: None,
             ca_cert: None,
+            addresses: Vec::new(),
         };
         Self { server, how: PhantomData }
     }
@@ -188,6 +189,12 @@ impl<How: IsReached> ServerBuilder<How> {
     /// Trusts the certificates of a PEM file, besides those of the system.
     pub fn ca_cert(mut self, file: impl Into<PathBuf>) -> Self {
         self.server.ca_cert = Some(file.into());
+        self
+    }
+
+    /// Connects to these addresses, whatever the host of the URL is said to stand for now.
+    pub fn addresses(mut self, addresses: impl IntoIterator<Item = IpAddr>) -> Self {
+        self.server.addresses = addresses.into_iter().collect();
         self
     }
 }

@@ -14,5 +14,6 @@ mod llm;
 mod peer;
 mod pipes;
 mod refusals;
+mod suite;
 mod support;
 mod written;

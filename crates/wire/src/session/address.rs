@@ -1,6 +1,10 @@
 //! A server that is reached by its address: whom to trust, whose process it is, how to get there.
 
-use std::{io, net::SocketAddr, time::Duration};
+use std::{
+    io,
+    net::{IpAddr, SocketAddr},
+    time::Duration,
+};
 
 use http::Uri;
 use rustls::pki_types::ServerName;
@@ -34,6 +38,8 @@ pub struct Address {
     pub trust: Trust,
     /// Whose process answers there.
     pub owner: Owner,
+    /// Where the host is, where somebody else has looked that up; else the system is asked.
+    pub pinned: Vec<IpAddr>,
 }
 
 /// Whose process answers at an address.
@@ -52,7 +58,7 @@ impl Address {
     /// An address of which nothing else is known.
     pub fn new(url: impl Into<String>) -> Self {
         let (headers, trust, owner) = (Vec::new(), Trust::default(), Owner::Unknown);
-        Self { url: url.into(), headers, trust, owner }
+        Self { url: url.into(), headers, trust, owner, pinned: Vec::new() }
     }
 
     /// Reads the URL and finds the host. `schemes`: the plain one and the encrypted one.
@@ -88,8 +94,7 @@ impl Address {
         let bare = host.trim_start_matches('[').trim_end_matches(']').to_owned();
         let port = uri.port_u16().unwrap_or(if secure { 443 } else { 80 });
         let reach = |source: io::Error| OpenError::Reach { host: format!("{host}:{port}"), source };
-        let addresses: Vec<_> =
-            tokio::net::lookup_host((bare.as_str(), port)).await.map_err(reach)?.collect();
+        let addresses = self.addresses(&bare, port).await.map_err(reach)?;
         let tls = if secure {
             let name = ServerName::try_from(bare)
                 .map_err(|_| bad("its host cannot be a TLS server name"))?;
@@ -106,6 +111,13 @@ impl Address {
             headers: self.headers.clone(),
             limit,
         })
+    }
+
+    async fn addresses(&self, host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+        if self.pinned.is_empty() {
+            return Ok(tokio::net::lookup_host((host, port)).await?.collect());
+        }
+        Ok(self.pinned.iter().map(|ip| SocketAddr::new(*ip, port)).collect())
     }
 
     /// The process behind the address; one of ours is started if need be, and waited for.

@@ -71,7 +71,7 @@ pub(crate) struct ProbeArgs {
     /// How many cases one check may make of one tool.
     #[arg(long, value_name = "NUMBER", default_value_t = 12)]
     cases: usize,
-    /// No check is begun after this long. [default: 20s with --quick, 60s, 15min with --deep]
+    /// No check is begun after this long. [default: 20s with --quick, 60s, 15m with --deep]
     #[arg(long, value_name = "TIME", value_parser = parse_some_time)]
     time_limit: Option<Duration>,
     /// No reply for this long is a hang.
@@ -104,7 +104,7 @@ fn parse_pair(text: &str) -> Result<(String, String), String> {
 }
 
 /// Reads the id of a check.
-fn parse_check(text: &str) -> Result<String, String> {
+pub(super) fn parse_check(text: &str) -> Result<String, String> {
     let ids = || PROBES.iter().map(|check| check.id);
     if ids().any(|id| id == text) {
         return Ok(text.to_owned());
@@ -136,7 +136,7 @@ Tunable knobs: --quick, --deep, --only, --tool, --args, --pair, --strict, --over
 ";
 
 /// The algorithm, and what each check does.
-fn explanation() -> String {
+pub(super) fn explanation() -> String {
     let mut text = EXPLANATION.to_owned();
     for depth in [Depth::Quick, Depth::Usual, Depth::Deep] {
         text.push_str(match depth {

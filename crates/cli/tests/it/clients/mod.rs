@@ -1,8 +1,10 @@
 //! Clients that we did not write, against `mock` as a process, over stdio and HTTP, in each era that
 //! they have.
 //!
-//! Every client has a script of its own that does the same and prints one report. The audit log says
-//! what really arrived.
+//! Every client has a script of its own that does the same and prints one report; that of the Rust SDK
+//! is part of this program. The audit log says what really arrived.
+
+mod rust;
 
 use std::{
     fs,
@@ -24,7 +26,7 @@ const MODERN: &str = "2026-07-28";
 struct Sdk {
     /// Where it is installed.
     environment: &'static str,
-    /// In this folder; without an ending, a program of the environment.
+    /// In this folder.
     script: &'static str,
     /// What the script is told, and the revision that comes of it.
     modes: &'static [(Option<&'static str>, &'static str)],
@@ -52,9 +54,8 @@ fn fastmcp() {
 }
 
 #[test]
-#[ignore = "its client takes minutes to build: `testenv.py ensure rmcp-echo`, then `--run-ignored`"]
 fn the_rust_sdk() {
-    check(&Sdk { environment: "rmcp-echo", script: "rmcp-client", modes: BOTH_ERAS });
+    check_visits("rust", BOTH_ERAS, rust::visit);
 }
 
 #[test]
@@ -68,18 +69,27 @@ fn the_typescript_sdk() {
 }
 
 fn check(sdk: &Sdk) {
-    for (mode, revision) in sdk.modes {
-        let case = format!("{} {}", sdk.script, mode.unwrap_or_default());
+    check_visits(sdk.script, sdk.modes, |mode, target| sdk.visit(mode, target));
+}
+
+/// Has a client visit a mock over stdio and over HTTP, in each mode that it has.
+fn check_visits(
+    name: &str,
+    modes: &[(Option<&str>, &str)],
+    visit: impl Fn(Option<&str>, &[&str]) -> Value,
+) {
+    for (mode, revision) in modes {
+        let case = format!("{name} {}", mode.unwrap_or_default());
         let dir = tempfile::tempdir().unwrap();
         let log = dir.path().join("audit.jsonl");
         let audit = format!("--audit=jsonl:{}", log.display());
-        let report = sdk.visit(*mode, &[env!("CARGO_BIN_EXE_mcp-loadtest"), "mock", &audit]);
+        let report = visit(*mode, &[env!("CARGO_BIN_EXE_mcp-loadtest"), "mock", &audit]);
         check_report(&report, &format!("{case} over stdio"));
         check_log(&log, revision, true, &format!("{case} over stdio"));
 
         fs::remove_file(&log).unwrap();
         let mock = Listening::start(&["mock", "--transport", "http", &audit]);
-        let report = sdk.visit(*mode, &[&mock.url]);
+        let report = visit(*mode, &[&mock.url]);
         check_report(&report, &format!("{case} over HTTP"));
         // In the modern era a client withdraws a call by closing the reply's stream.
         check_log(&log, revision, *revision == LEGACY, &format!("{case} over HTTP"));
@@ -151,14 +161,13 @@ impl Sdk {
 
     fn command(&self) -> Command {
         let home = home(self.environment);
-        let (program, script) = match self.script.rsplit_once('.') {
-            Some((_, "py")) => (home.join("bin/python"), Some(scripts().join(self.script))),
+        let (program, script) = match self.script.ends_with(".py") {
+            true => (home.join("bin/python"), scripts().join(self.script)),
             // What it imports is searched beside it.
-            Some(_) => ("node".into(), Some(home.join(self.script))),
-            None => (home.join("bin").join(self.script), None),
+            false => ("node".into(), home.join(self.script)),
         };
         let mut command = Command::new(program);
-        command.args(script);
+        command.arg(script);
         command
     }
 }
