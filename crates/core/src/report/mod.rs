@@ -5,7 +5,7 @@
 
 mod build;
 mod chart;
-pub(crate) mod figures;
+pub mod figures;
 mod grading;
 pub mod hlog;
 pub mod html;
@@ -31,7 +31,7 @@ mod tests;
 
 use std::io;
 
-pub use build::{RunInfo, build};
+pub use build::{RunInfo, build, unjudged};
 pub use meaning::meaning;
 pub use model::{
     Coverage, ErrorStats, Finding, LatencyStats, ProcessStats, Report, SegmentStats, ServerInfo,

@@ -41,6 +41,7 @@ impl From<&Report> for Document {
             verdict: report.verdict,
             findings: report.findings.clone(),
             interrupted: report.interrupted,
+            pauses: report.pauses.clone(),
             server: report.server_info.clone(),
             seed: report.seed,
             dropped: report.dropped,
@@ -116,6 +117,7 @@ impl From<Document> for Report {
             findings: document.findings,
             verdict: document.verdict,
             interrupted: document.interrupted,
+            pauses: document.pauses,
             seed: document.seed,
             tags: document.tags,
         }
