@@ -55,6 +55,7 @@ mod files;
 mod fuzz;
 mod history;
 mod load;
+mod pause;
 mod plan;
 mod probe;
 mod recorder;
@@ -69,6 +70,7 @@ mod suite;
 mod target;
 mod trace_writer;
 mod wall_clock;
+mod watch;
 
 pub use error::RunError;
 pub use fuzz::{Replay, Replayed};
@@ -79,6 +81,7 @@ pub use mcp_loadtest_core::{
     eval,
     exit::Exit,
     fuzz::{CaseFile, Class, FuzzStats, Payload},
+    live::{self, Snapshot},
     mcp::{Era, Revision},
     outcome::{ErrorCategory, Outcome},
     pace::{Level, Rate, ThinkTime},
@@ -92,6 +95,7 @@ pub use mcp_loadtest_core::{
     server::{Server, Transport},
     thresholds::{ThresholdKind, ThresholdViolation, Thresholds},
 };
+pub use pause::Pause;
 pub use probe::{Check, PROBES, Probe, ProbeReport, ToolProbe, ToolVerdict, Watcher};
 pub use recorder::Progress;
 pub use run::Run;
@@ -101,3 +105,4 @@ pub use suite::{
     LoadedSuite, NoStand, Speaker, Stand, StartedLlm, StartedMock, Starting, SuiteOutcome,
     SuiteRun, TestWatcher, Watched,
 };
+pub use watch::Watch;
