@@ -145,6 +145,11 @@ impl Env {
         self.stderr.is_terminal
     }
 
+    /// A terminal to draw on, and whether in colour; nothing where nobody looks.
+    pub(crate) fn screen(&self) -> Option<(io::Stderr, bool)> {
+        self.stderr.is_terminal.then(|| (io::stderr(), self.stderr.color))
+    }
+
     /// A path as the user wrote it, from the working directory.
     pub fn path(&self, written: &Path) -> PathBuf {
         // Collecting the components takes the `./` out of the middle.

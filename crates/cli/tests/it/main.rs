@@ -19,6 +19,8 @@ mod gateway;
 mod harness;
 mod interrupted;
 #[cfg(unix)]
+mod live;
+#[cfg(unix)]
 mod llm;
 mod llm_command;
 mod mock;
