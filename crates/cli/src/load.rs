@@ -149,6 +149,6 @@ pub(crate) fn show_summary(summary: &Summary, env: &mut Env) {
 pub(crate) fn show_terminal(report: &Report, env: &mut Env) {
     let mut text = Vec::new();
     // Writing to memory cannot fail.
-    let _ = Terminal.render(report, &mut text);
+    let _ = Terminal { signs: env.signs() }.render(report, &mut text);
     env.out(&String::from_utf8_lossy(&text));
 }

@@ -278,3 +278,95 @@ fn overall<'a>(times: impl Iterator<Item = &'a Histogram<u64>>) -> LatencyFigure
         max_ms: at(1.0),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        event::{Call, Event, Failure, Phase},
+        live::Cursor,
+    };
+
+    /// A thread that makes a call every 100 ms, each of 5 ms; every tenth fails.
+    struct Thread {
+        tally: Tally,
+        cursor: Cursor,
+        worker: u16,
+    }
+
+    impl Thread {
+        fn new(worker: u16) -> Self {
+            Self { tally: Tally::default(), cursor: Cursor::default(), worker }
+        }
+
+        fn work(&mut self, calls: std::ops::Range<u64>) {
+            for id in calls {
+                let started = Duration::from_millis(id * 100);
+                let call = Call {
+                    request_id: id,
+                    session: 0,
+                    worker: self.worker,
+                    phase: Phase::Load,
+                    method: "tools/call".into(),
+                    tool: Some("ec\x1bho".into()),
+                    segment: 0,
+                    intended: started,
+                    started,
+                };
+                let params = b"{}".as_slice().into();
+                self.tally.observe(&Event::Request { call: call.clone(), params });
+                let at = started + Duration::from_millis(5);
+                let (category, code) = (ErrorCategory::ToolError, None);
+                let failure = Failure { category, message: "\x1b[2Jno".into(), code };
+                self.tally.observe(&if id % 10 == 9 {
+                    Event::Error { call, at, failure }
+                } else {
+                    Event::Response { call, at, result: b"{}".as_slice().into() }
+                });
+            }
+        }
+
+        fn tell(&mut self, view: &mut View, now: u64, taken: bool) {
+            let now = Duration::from_millis(now);
+            let (glimpse, cursor) = self.cursor.look(self.worker, &self.tally, now);
+            if taken {
+                view.add(glimpse);
+                self.cursor = cursor;
+            }
+        }
+    }
+
+    #[test]
+    fn glimpses_of_all_threads_make_the_whole_even_where_some_were_not_taken() {
+        let mut view = View::default();
+        let mut threads = [Thread::new(0), Thread::new(1)];
+        for (second, taken) in [(1, true), (2, false), (3, true), (4, true)] {
+            for thread in &mut threads {
+                thread.work((second - 1) * 10..second * 10);
+                thread.tell(&mut view, second * 1_000, taken);
+            }
+        }
+        let now = Duration::from_millis(4_000);
+        let seen = view.snapshot(State::Running, now, Duration::ZERO);
+        assert_eq!((seen.issued, seen.ok, seen.failed, seen.in_flight), (80, 72, 8, 0));
+        assert_eq!((seen.rates, seen.failures), (vec![20; 4], vec![2; 4]));
+        assert!((5.0..5.1).contains(&seen.recent.p99_ms.unwrap()), "{:?}", seen.recent);
+        assert!((5.0..5.1).contains(&seen.tools[0].overall.p50_ms.unwrap()));
+        assert_eq!(seen.tools.len(), 1);
+        assert_eq!((seen.tools[0].name.as_str(), seen.tools[0].calls), ("ec\\x1bho", 80));
+        assert!(seen.log.iter().all(|line| line.text == "\\x1b[2Jno"), "{:?}", seen.log);
+        assert!(!seen.log.is_empty() && view.report(now, Vec::new()).is_none());
+    }
+
+    #[test]
+    fn a_server_that_stands_still_is_seen_to() {
+        let mut view = View::default();
+        let mut thread = Thread::new(0);
+        thread.work(0..10);
+        thread.tell(&mut view, 1_000, true);
+        thread.tell(&mut view, 4_500, true);
+        let seen = view.snapshot(State::Running, Duration::from_millis(4_500), Duration::ZERO);
+        assert_eq!(seen.rates, [10, 0, 0, 0]);
+        assert_eq!(seen.p99_ms[1], None);
+    }
+}

@@ -57,7 +57,7 @@ pub struct RendererEntry {
 
 /// All renderers.
 pub static RENDERERS: &[RendererEntry] = &[
-    RendererEntry { name: "terminal", file: None, renderer: &terminal::Terminal },
+    RendererEntry { name: "terminal", file: None, renderer: &terminal::Terminal::PLAIN },
     RendererEntry { name: "markdown", file: Some("report.md"), renderer: &markdown::Markdown },
     RendererEntry { name: "html", file: Some("report.html"), renderer: &html::Html },
     RendererEntry { name: "json", file: Some("metrics.json"), renderer: &json::Metrics },

@@ -340,6 +340,24 @@ mod tests {
     }
 
     #[test]
+    fn a_pause_is_nobodys_time() {
+        let mut tally = Tally::default();
+        for (id, at) in [(1, 0), (2, 5_000)] {
+            tally.observe(&request(&call(id, "t", at)));
+            tally.observe(&end(&call(id, "t", at), at + 10, None));
+        }
+        assert_eq!(tally.total().load_time(), Duration::from_millis(5_010));
+        tally.observe(&Event::Scenario {
+            at: Duration::from_millis(4_900),
+            name: notes::PAUSED.into(),
+            detail: "".into(),
+            took: Some(Duration::from_millis(4_800)),
+        });
+        assert_eq!(tally.total().load_time(), Duration::from_millis(210));
+        assert_eq!(tally.steps.len(), 0, "a pause is no step of the server's");
+    }
+
+    #[test]
     fn examples_are_the_earliest_however_the_notes_arrive() {
         let note =
             |at: u64, text: &str| Event::note(Duration::from_millis(at), "n", text.to_owned());

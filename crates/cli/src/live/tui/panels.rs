@@ -67,6 +67,9 @@ fn course(frame: &mut Frame<'_>, area: Rect, values: &[u64], style: Style) {
     frame.render_widget(Sparkline::default().data(padded).style(style), area);
 }
 
+/// What five figures need, with their names and a frame.
+pub(super) const LATENCY_WIDTH: u16 = 46;
+
 const NAMES: [&str; 5] = ["p50", "p90", "p99", "p99.9", "max"];
 
 fn figures(times: &LatencyFigures) -> [String; 5] {

@@ -48,8 +48,9 @@ fn draw_wide(frame: &mut Frame<'_>, area: Rect, seen: &Snapshot, keys: &mut Keys
         Constraint::Min(3),
     ])
     .areas(area);
+    let latency = panels::LATENCY_WIDTH.max(area.width * 54 / 100);
     let [rate, latency] =
-        Layout::horizontal([Constraint::Percentage(46), Constraint::Percentage(54)]).areas(plots);
+        Layout::horizontal([Constraint::Fill(1), Constraint::Length(latency)]).areas(plots);
     panels::rate(frame, rate, seen, theme);
     panels::latency(frame, latency, seen, theme);
     panels::counts(frame, counts, seen, theme);
