@@ -58,7 +58,7 @@ report-assets:
 	scripts/vendor-uplot.sh
 	python3 scripts/report-script-print.py
 
-# The pictures of report.html in docs/images.
+# The pictures in docs/images.
 images:
 	$(CARGO) build --release
-	python3 scripts/report-screenshots.py
+	python3 scripts/images

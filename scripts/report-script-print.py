@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the print of the script of report.html, by which the page's security policy names it."""
+"""Writes the prints of the scripts of report.html, by which the page's security policy names them."""
 
 import base64
 import hashlib
@@ -7,6 +7,13 @@ from pathlib import Path
 
 ASSETS = Path(__file__).resolve().parents[1] / "crates" / "core" / "assets" / "report"
 
-script = "".join("\n" + (ASSETS / name).read_text() for name in ("uplot/uPlot.iife.min.js", "report.js"))
-digest = hashlib.sha256(script.encode()).digest()
-(ASSETS / "script.sha256").write_text(base64.b64encode(digest).decode() + "\n")
+# The page of a run that goes on has one script more.
+PAGES = {
+    "script.sha256": ("uplot/uPlot.iife.min.js", "report.js"),
+    "live.sha256": ("uplot/uPlot.iife.min.js", "report.js", "live.js"),
+}
+
+for name, parts in PAGES.items():
+    script = "".join("\n" + (ASSETS / part).read_text() for part in parts)
+    digest = hashlib.sha256(script.encode()).digest()
+    (ASSETS / name).write_text(base64.b64encode(digest).decode() + "\n")

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Fetches uPlot, the plotting library inside report.html, and keeps of it what the page embeds.
 # To move to a newer release: change the two values, run this, then scripts/report-script-print.py,
-# and look at the pages that scripts/report-screenshots.py draws.
+# and look at the pages that scripts/images draws.
 set -eu
 
 VERSION=1.6.32

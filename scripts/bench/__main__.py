@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import counts
+import live
 import llm
 import memory
 import mock
@@ -30,6 +31,7 @@ SECTIONS = {
     "instructions": lambda tools, args, figures: shutil.which("valgrind") and counts.bench(tools, figures),
     "pieces": lambda tools, args, figures: counts.bench_pieces(tools, args.rounds, shutil.which("valgrind")),
     "memory": lambda tools, args, figures: memory.bench(tools, figures),
+    "live": lambda tools, args, figures: live.bench(tools, args.rounds, args.seconds, figures),
     "mock": lambda tools, args, figures: mock.bench(tools, args.rounds, args.seconds, figures),
     "llm": lambda tools, args, figures: llm.bench(tools, args.rounds, args.seconds, figures),
 }

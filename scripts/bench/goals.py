@@ -25,6 +25,9 @@ def goals():
     yield "KB per HTTP worker at 10,000", "HTTP KB 10000", 5, True
     yield "HTTP calls that failed at 10,000", "HTTP errors 10000", 0, True
     yield "KB per stdio call at 10,000", "stdio KB 10000", 1.5, True
+    for transport in ("HTTP", "stdio"):
+        for view in ("--tui", "--web, one browser"):
+            yield f"{transport} req/s watched with {view}, x alone", f"live {transport} {view}", 0.97, False
     yield "mock calls/s, x bare hyper", "mock rate", 0.5, False
     yield "mock calls/s with SQLite audit, x without", "audit rate", 0.7, False
     yield "mock: start, ms", "mock start", 20, True

@@ -1,13 +1,18 @@
-// Opens a report.html in a headless Chromium, as crates/cli/tests/it/browser.rs and
-// scripts/report-screenshots.py ask for. It judges nothing: `look` prints what was seen as JSON.
+// Opens a page in a headless Chromium, as crates/cli/tests/it/browser.rs, live.rs and
+// scripts/images ask for. It judges nothing: `look` and `live` print what was seen as
+// JSON. A page is a file, or the URL of one that is served.
 //
 //   node browser.mjs look CHROMIUM PAGE
-//   node browser.mjs shot CHROMIUM PAGE light|dark WIDTH HEIGHT PNG
+//   node browser.mjs live CHROMIUM URL
+//   node browser.mjs shot CHROMIUM PAGE light|dark WIDTH HEIGHT PNG [SECONDS]
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 
 const [deed, program, file, ...rest] = process.argv.slice(2);
-const url = pathToFileURL(file).href;
+const served = file.startsWith("http://");
+const url = served ? file : pathToFileURL(file).href;
+// A page that is served may ask who serves it, and nobody else.
+const mayAsk = (asked) => asked === url || (served && asked === new URL("events", url).href);
 // The sandbox of Chromium does not start for root, as in a container; the page is ours.
 const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
 const browser = await chromium.launch({ executablePath: program, args });
@@ -18,7 +23,7 @@ async function open(options) {
   page.on("console", (line) => line.type() === "error" && errors.push(line.text()));
   page.on("pageerror", (error) => errors.push(String(error)));
   page.on("dialog", (dialog) => (errors.push(`dialog: ${dialog.message()}`), dialog.dismiss()));
-  page.on("request", (request) => request.url() !== url && errors.push(`request: ${request.url()}`));
+  page.on("request", (request) => !mayAsk(request.url()) && errors.push(`request: ${request.url()}`));
   await page.goto(url);
   return { page, errors };
 }
@@ -100,15 +105,42 @@ async function still() {
   return { pictures, buttons, errors };
 }
 
-async function shot([colorScheme, width, height, png]) {
+/** A page of a run that goes on: how it grows, what a zoom does to it, and how it ends. */
+async function live() {
+  const { page, errors } = await open({ viewport: { width: 1280, height: 900 }, colorScheme: "light" });
+  const text = (name) => page.locator(name).first().textContent();
+  const limit = { timeout: 60_000 };
+  await page.waitForFunction(() => document.querySelectorAll(".plot canvas").length >= 5, null, limit);
+  const seen = { word: await text(".verdict"), early: { shown: await shown(page), plots: await plots(page) } };
+  const updates = () => page.evaluate(() => Number(document.documentElement.dataset.updates));
+  const more = async (count) => {
+    const before = await updates();
+    await page.waitForFunction((at) => Number(document.documentElement.dataset.updates) >= at, before + count, limit);
+  };
+  await more(2);
+  seen.later = { shown: await shown(page), plots: await plots(page) };
+  await brush(page);
+  seen.brushed = await shown(page);
+  await more(1);
+  seen.kept = await shown(page);
+  seen.hit = await page.evaluate(() => window.hit ?? null);
+  await page.waitForFunction(() => document.documentElement.dataset.ready === "yes" && document.getElementById("validity"), null, limit);
+  seen.end = { word: await text(".verdict"), plots: await plots(page), text: await page.evaluate(() => document.body.innerText) };
+  seen.errors = errors;
+  return seen;
+}
+
+async function shot([colorScheme, width, height, png, seconds]) {
   const viewport = { width: Number(width), height: Number(height) };
   const { page } = await open({ viewport, colorScheme });
   await page.waitForFunction(() => document.documentElement.dataset.ready === "yes");
+  if (seconds) await page.waitForTimeout(Number(seconds) * 1000);
   await page.screenshot({ path: png });
 }
 
 try {
-  if (deed === "look") console.log(JSON.stringify(await look()));
+  const deeds = { look, live };
+  if (deeds[deed]) console.log(JSON.stringify(await deeds[deed]()));
   else await shot(rest);
 } finally {
   await browser.close();

@@ -8,6 +8,7 @@ use std::{
 
 use anstream::StripStream;
 use clap::ValueEnum;
+use mcp_loadtest_core::report::terminal::Signs;
 
 /// When to colour what is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Default)]
@@ -143,6 +144,20 @@ impl Env {
     /// Whether somebody looks at stderr.
     pub fn has_audience(&self) -> bool {
         self.stderr.is_terminal
+    }
+
+    /// What small plots on stdout are made of: blocks where somebody looks who can see them.
+    pub(crate) fn signs(&self) -> Signs {
+        let set = |name: &&str| (self.var)(name).filter(|value| !value.is_empty());
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(set).unwrap_or_default();
+        let locale = locale.to_ascii_lowercase();
+        let knows_blocks = locale.contains("utf-8") || locale.contains("utf8");
+        if self.stdout.is_terminal && knows_blocks { Signs::Blocks } else { Signs::Ascii }
+    }
+
+    /// A terminal to draw on, and whether in colour; nothing where nobody looks.
+    pub(crate) fn screen(&self) -> Option<(io::Stderr, bool)> {
+        self.stderr.is_terminal.then(|| (io::stderr(), self.stderr.color))
     }
 
     /// A path as the user wrote it, from the working directory.

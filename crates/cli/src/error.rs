@@ -98,6 +98,9 @@ pub(crate) enum CliError {
     /// A second signal came before the report was written.
     #[error("interrupted again, before there was a report")]
     Interrupted,
+    /// The terminal cannot be drawn on.
+    #[error("the terminal cannot be taken: {0}")]
+    Terminal(std::io::Error),
     /// Something of the system failed.
     #[error("{0}")]
     System(#[from] std::io::Error),
@@ -124,6 +127,7 @@ impl CliError {
                 Some("listen on another port, or on `127.0.0.1:0`, a free one".into())
             }
             Self::Gateway(error) => error.hint(),
+            Self::Terminal(_) => Some("leave --tui out, or use --web 127.0.0.1:0".into()),
             Self::Read { .. } | Self::Write { .. } | Self::System(_) | Self::Audit(_) => None,
             Self::Interrupted => Some(
                 "after one Ctrl-C calls in flight have a moment to end, and the report is written"

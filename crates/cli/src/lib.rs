@@ -14,6 +14,7 @@ mod error;
 mod interrupt;
 mod limits;
 mod listen;
+mod live;
 mod load;
 #[cfg(feature = "otlp")]
 mod otlp;

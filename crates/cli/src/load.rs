@@ -1,8 +1,11 @@
 //! From a configuration to a report on the screen: what `run`, `deadlock-probe` and `demo` share.
 
-use std::path::{Path, PathBuf};
+use std::{
+    cell::OnceCell,
+    path::{Path, PathBuf},
+};
 
-use mcp_loadtest::{Report, Run, Server, Stop};
+use mcp_loadtest::{Pause, Report, Run, Server, Stop};
 use mcp_loadtest_core::{
     arguments::Recipe,
     config::{Config, Format},
@@ -14,7 +17,14 @@ use mcp_loadtest_core::{
     },
 };
 
-use crate::{commands::block_on, env::Env, error::CliError, interrupt, progress::ProgressLine};
+use crate::{
+    commands::block_on,
+    env::Env,
+    error::CliError,
+    interrupt,
+    live::{Controls, LiveArgs, WebView},
+    progress::ProgressLine,
+};
 
 /// What a load command shows.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
@@ -36,6 +46,9 @@ pub(crate) struct Load {
     pub(crate) tee_stderr: bool,
     pub(crate) threads: Option<u16>,
     pub(crate) show: ShowArgs,
+    pub(crate) live: LiveArgs,
+    /// The page of `--web`, once the run is over.
+    pub(crate) page: OnceCell<WebView>,
 }
 
 impl Load {
@@ -54,7 +67,7 @@ impl Load {
                 *path = env.path(path);
             }
         }
-        let stop = Stop::new();
+        let controls = Controls { stop: Stop::new(), leave: Stop::new(), pause: Pause::new() };
         let mut run = Run::new(self.server.clone(), scenario.clone())
             .with_thresholds(self.config.thresholds.clone())
             .with_output_dir(&self.output_dir)
@@ -63,21 +76,37 @@ impl Load {
             .with_tags(self.config.output.tags.clone())
             .with_strict_protocol(self.strict_protocol)
             .with_tee_stderr(self.tee_stderr)
-            .with_stop(stop.clone());
+            .with_stop(controls.stop.clone())
+            .with_pause(controls.pause.clone());
         if let Some(threads) = self.threads {
             run = run.with_threads(threads);
         }
         let expected = scenario.kind.settings().length();
-        let visible = env.has_audience() && !self.show.quiet && !self.tee_stderr;
+        let view = self.live.open(&mut run, &controls, env)?;
+        let visible =
+            env.has_audience() && !self.show.quiet && !self.tee_stderr && view.leaves_a_line();
         let line = ProgressLine::new(scenario.kind.name().as_str(), expected, visible);
         let progress = run.progress();
-        block_on(async {
+        let measured: Result<Report, CliError> = block_on(async {
             tokio::select! {
                 outcome = run.execute() => Ok(outcome?),
                 () = line.follow(progress) => unreachable!("the line follows for ever"),
-                () = interrupt::listen(stop) => Err(CliError::Interrupted),
+                () = interrupt::listen(controls.stop) => Err(CliError::Interrupted),
+                () = controls.leave.stopped() => Err(CliError::Interrupted),
             }
-        })?
+        })?;
+        if let Some(page) = view.finish(measured.as_ref().ok()) {
+            // A load has one page, and it is set here alone.
+            let _ = self.page.set(page);
+        }
+        measured
+    }
+
+    /// Leaves the page of `--web` open until a signal comes; whoever has given one already is done.
+    pub(crate) fn stay_open(&self, report: &Report, env: &mut Env) -> Result<(), CliError> {
+        let Some(page) = self.page.get().filter(|_| !report.interrupted) else { return Ok(()) };
+        env.err(&format!("the report stays at {} until Ctrl-C\n", page.url()));
+        block_on(interrupt::signal())
     }
 
     /// Shows the result of the run.
@@ -120,6 +149,6 @@ pub(crate) fn show_summary(summary: &Summary, env: &mut Env) {
 pub(crate) fn show_terminal(report: &Report, env: &mut Env) {
     let mut text = Vec::new();
     // Writing to memory cannot fail.
-    let _ = Terminal.render(report, &mut text);
+    let _ = Terminal { signs: env.signs() }.render(report, &mut text);
     env.out(&String::from_utf8_lossy(&text));
 }

@@ -237,6 +237,8 @@ pub mod note {
     pub const REVISION_MISMATCH: &str = "revision_mismatch";
     /// The run was interrupted.
     pub const INTERRUPTED: &str = "interrupted";
+    /// The load was held on purpose, for as long as the note says.
+    pub const PAUSED: &str = "paused";
     /// The load ended early because a threshold was violated for good.
     pub const ENDED_ON_FAIL: &str = "ended_on_fail";
     /// A step of the scenario began: its number and its load.

@@ -31,6 +31,7 @@ pub mod generate;
 pub mod hint;
 pub mod histogram;
 pub mod jsonrpc;
+pub mod live;
 pub mod llm;
 pub mod mcp;
 pub mod outcome;

@@ -1,6 +1,10 @@
 //! Carries a run out, from the first byte to the report.
 
-use std::{path::PathBuf, rc::Rc, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    rc::Rc,
+    time::Duration,
+};
 
 use mcp_loadtest_core::{
     display::visible,
@@ -55,7 +59,7 @@ pub(crate) fn conduct(blueprint: Blueprint, identity: &Identity) -> Result<Condu
         let context = Context::new(blueprint, Revision::NEWEST_LEGACY, 0);
         let context = started(context, identity);
         let (recorder, clock) = (context.recorder.clone(), context.blueprint.clock);
-        let running = perform(context);
+        let running = perform(context, identity);
         let conducted = tokio::select! {
             conducted = running => conducted,
             () = recorder.keep_flushing() => Err(RunError::Internal("the recorder ended".into())),
@@ -82,13 +86,17 @@ fn started(context: Context, identity: &Identity) -> Context {
     context
 }
 
-async fn perform(context: Context) -> Result<Conducted, RunError> {
+async fn perform(context: Context, identity: &Identity) -> Result<Conducted, RunError> {
     let stop = context.stop().clone();
     let (stage, server_info) = tokio::select! {
         staged = set_up(context) => staged?,
         () = stop.stopped() => return Err(RunError::Interrupted),
     };
     let context = stage.context.clone();
+    if let Some(onlooker) = &context.blueprint.onlooker {
+        let info = begun(&context.blueprint, identity, &server_info);
+        onlooker.begin(info, context.blueprint.clock);
+    }
     let entry = scenario::entry(context.blueprint.scenario.kind.name());
     let driven = tokio::select! {
         driven = (entry.drive)(stage) => driven?,
@@ -199,6 +207,21 @@ pub(crate) fn server_info(server: &Server, hello: &Hello, listing: &ToolListing)
     }
 }
 
+/// What is known of a run when its session is open.
+fn begun(blueprint: &Blueprint, identity: &Identity, server_info: &ServerInfo) -> RunInfo {
+    RunInfo {
+        run_id: identity.run_id.clone(),
+        started_at: identity.started_at,
+        duration: Duration::ZERO,
+        scenario: blueprint.scenario.clone(),
+        thresholds: blueprint.thresholds.clone(),
+        server_info: server_info.clone(),
+        trace: blueprint.trace_mode,
+        trace_path: PathBuf::new(),
+        run_dir: blueprint.run_dir().map(Path::to_owned),
+    }
+}
+
 /// What the report needs besides the tally.
 pub(crate) fn run_info(
     blueprint: &Blueprint,
@@ -208,14 +231,9 @@ pub(crate) fn run_info(
     run_dir: Option<PathBuf>,
 ) -> RunInfo {
     RunInfo {
-        run_id: identity.run_id.clone(),
-        started_at: identity.started_at,
         duration: conducted.duration,
-        scenario: blueprint.scenario.clone(),
-        thresholds: blueprint.thresholds.clone(),
-        server_info: conducted.server_info.clone(),
-        trace: blueprint.trace_mode,
         trace_path,
         run_dir,
+        ..begun(blueprint, identity, &conducted.server_info)
     }
 }

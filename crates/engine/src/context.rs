@@ -23,11 +23,13 @@ use mcp_loadtest_wire::{
 
 use crate::{
     files::Files,
+    pause::Pause,
     plan::Count,
     recorder::{Progress, Recorder},
     sampler::Watch,
     stop::Stop,
     trace_writer::TraceSender,
+    watch::Onlooker,
 };
 
 /// How long calls in flight may go on after the run was interrupted.
@@ -68,6 +70,8 @@ pub(crate) struct Blueprint {
     pub(crate) only_reading: bool,
     pub(crate) clock: Clock,
     pub(crate) stop: Stop,
+    pub(crate) pause: Pause,
+    pub(crate) onlooker: Option<Onlooker>,
     /// Ends the load early without making the run an interrupted one.
     pub(crate) enough: Stop,
     pub(crate) trace: Option<TraceSender>,
@@ -137,6 +141,33 @@ impl Context {
     pub(crate) async fn out_of_time(&self) {
         self.over().await;
         tokio::time::sleep(DRAIN).await;
+    }
+
+    /// Whether no call should be made for the time being.
+    #[inline]
+    pub(crate) fn is_held(&self) -> bool {
+        self.blueprint.pause.is_held()
+    }
+
+    /// Waits while no call should be made for the time being. Boxed, because thousands of callers
+    /// hold one.
+    pub(crate) async fn resumed(&self) {
+        if !self.is_held() {
+            return;
+        }
+        let resumed = async {
+            tokio::select! {
+                () = self.blueprint.pause.resumed() => {}
+                () = self.over() => {}
+            }
+        };
+        Box::pin(resumed).await;
+    }
+
+    /// How much of the load's time lies between two moments: pauses do not count.
+    #[inline]
+    pub(crate) fn load_time(&self, begin: Duration, at: Duration) -> Duration {
+        at.saturating_sub(begin + self.blueprint.pause.spent())
     }
 
     /// Sleeps, unless no further call should be made. Boxed, because thousands of callers hold one.

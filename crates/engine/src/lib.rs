@@ -56,6 +56,7 @@ mod files;
 mod fuzz;
 mod history;
 mod load;
+mod pause;
 mod plan;
 mod probe;
 mod recorder;
@@ -70,6 +71,7 @@ mod suite;
 mod target;
 mod trace_writer;
 mod wall_clock;
+mod watch;
 
 pub use error::RunError;
 pub use fuzz::{Replay, Replayed};
@@ -80,6 +82,7 @@ pub use mcp_loadtest_core::{
     eval,
     exit::Exit,
     fuzz::{CaseFile, Class, FuzzStats, Payload},
+    live::{self, Snapshot},
     mcp::{Era, Revision},
     outcome::{ErrorCategory, Outcome},
     pace::{Level, Rate, ThinkTime},
@@ -93,6 +96,7 @@ pub use mcp_loadtest_core::{
     server::{Server, Transport},
     thresholds::{ThresholdKind, ThresholdViolation, Thresholds},
 };
+pub use pause::Pause;
 pub use probe::{Check, PROBES, Probe, ProbeReport, ToolProbe, ToolVerdict, Watcher};
 pub use recorder::Progress;
 pub use run::Run;
@@ -102,3 +106,4 @@ pub use suite::{
     LoadedSuite, NoStand, Speaker, Stand, StartedLlm, StartedMock, Starting, SuiteOutcome,
     SuiteRun, TestWatcher, Watched,
 };
+pub use watch::Watch;

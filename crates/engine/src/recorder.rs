@@ -12,14 +12,16 @@ use std::{
 
 use mcp_loadtest_core::{
     event::Event,
+    live::Cursor,
     tally::{Segment, Tally},
     trace::{Keeper, Untraced},
 };
-use mcp_loadtest_wire::sink::Sink;
+use mcp_loadtest_wire::{clock::Clock, sink::Sink};
 
 use crate::{
     context::Blueprint,
     trace_writer::{Patience, TraceSender},
+    watch::Onlooker,
 };
 
 /// A buffer of this size goes to the writer.
@@ -56,6 +58,7 @@ struct Inside {
     tally: Tally,
     trace: Option<Tracing>,
     told: Told,
+    cursor: Cursor,
 }
 
 /// The part of the trace that one thread writes.
@@ -69,6 +72,8 @@ struct Tracing {
 pub(crate) struct Recorder {
     inside: RefCell<Inside>,
     progress: Arc<Progress>,
+    onlooker: Option<(Onlooker, Clock)>,
+    worker: u16,
     /// Limits on latency that are watched while load is on.
     limits: Option<[Duration; 4]>,
 }
@@ -78,6 +83,7 @@ impl Recorder {
         let limits = blueprint.thresholds.latencies().map(|(_, _, limit)| limit);
         Self {
             limits: blueprint.scenario.abort_on_fail.then_some(limits),
+            onlooker: blueprint.onlooker.clone().map(|onlooker| (onlooker, blueprint.clock)),
             ..Self::writing(blueprint.trace.clone(), worker, blueprint.progress.clone())
         }
     }
@@ -93,8 +99,13 @@ impl Recorder {
             buffer: empty_buffer(),
             sender,
         });
-        let inside = Inside { tally: Tally::default(), trace, told: Told::default() };
-        Self { inside: RefCell::new(inside), progress, limits: None }
+        let inside = Inside {
+            tally: Tally::default(),
+            trace,
+            told: Told::default(),
+            cursor: Cursor::default(),
+        };
+        Self { inside: RefCell::new(inside), progress, onlooker: None, worker, limits: None }
     }
 
     /// What this thread has seen of these steps.
@@ -128,6 +139,12 @@ impl Recorder {
             add(counter, now.over[index], inside.told.over[index]);
         }
         inside.told = now;
+        if let Some((onlooker, clock)) = &self.onlooker {
+            let (glimpse, cursor) = inside.cursor.look(self.worker, &inside.tally, clock.now());
+            if onlooker.offer(glimpse) {
+                inside.cursor = cursor;
+            }
+        }
     }
 
     /// Flushes now and then until it is dropped.

@@ -17,12 +17,14 @@ use crate::{
     context::{Blueprint, Pids},
     error::RunError,
     files::Files,
+    pause::Pause,
     recorder::Progress,
     run_dir::{RunDir, file},
     stop::Stop,
     target::{Logs, TeeStderr, strictness, target},
     trace_writer::TraceWriter,
     wall_clock::Identity,
+    watch::{Onlooker, Watch},
 };
 
 /// A scenario against a server. See the [crate's example](crate).
@@ -39,6 +41,8 @@ pub struct Run {
     only_reading: bool,
     stop: Stop,
     progress: Arc<Progress>,
+    pause: Pause,
+    onlooker: Option<Onlooker>,
 }
 
 impl Run {
@@ -56,6 +60,8 @@ impl Run {
             only_reading: false,
             stop: Stop::new(),
             progress: Arc::default(),
+            pause: Pause::new(),
+            onlooker: None,
         }
     }
 
@@ -128,6 +134,39 @@ impl Run {
     pub fn with_stop(mut self, stop: Stop) -> Self {
         self.stop = stop;
         self
+    }
+
+    /// Lets somebody else hold the load and let it go on.
+    #[must_use]
+    pub fn with_pause(mut self, pause: Pause) -> Self {
+        self.pause = pause;
+        self
+    }
+
+    /// Lets somebody else see what the run sees: rates, latency, tools and failures, a few times a
+    /// second. One watches at a time; a signal to stop or a pause must have been set before.
+    ///
+    /// ```no_run
+    /// # async fn watch() -> Result<(), mcp_loadtest::RunError> {
+    /// # use mcp_loadtest::{Run, Scenario, Server};
+    /// let mut run = Run::new(Server::stdio("my-server"), Scenario::sustained());
+    /// let mut watch = run.watch();
+    /// let watcher = tokio::spawn(async move {
+    ///     loop {
+    ///         tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+    ///         let now = watch.snapshot();
+    ///         tracing_or_whatever(now.per_sec, now.recent.p99_ms);
+    ///     }
+    /// });
+    /// # fn tracing_or_whatever(_: f64, _: Option<f64>) {}
+    /// let report = run.execute().await?;
+    /// watcher.abort();
+    /// # let _ = report; Ok(()) }
+    /// ```
+    pub fn watch(&mut self) -> Watch {
+        let (watch, onlooker) = Watch::new(self.stop.clone(), self.pause.clone());
+        self.onlooker = Some(onlooker);
+        watch
     }
 
     /// Lets somebody else see how far the run has come.
@@ -225,6 +264,8 @@ impl Run {
             only_reading: self.only_reading,
             clock: Clock::start(),
             stop: self.stop.clone(),
+            pause: self.pause.clone(),
+            onlooker: self.onlooker.clone(),
             enough: Stop::new(),
             trace: writer.map(TraceWriter::sender),
             trace_mode: self.output.trace,

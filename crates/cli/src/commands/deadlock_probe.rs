@@ -1,6 +1,6 @@
 //! `deadlock-probe`: the scenario of the same name, as a command of its own.
 
-use std::{path::PathBuf, time::Duration};
+use std::{cell::OnceCell, path::PathBuf, time::Duration};
 
 use clap::Args;
 use mcp_loadtest_core::{
@@ -13,6 +13,7 @@ use super::{explain, run::explanation};
 use crate::{
     env::Env,
     error::CliError,
+    live::LiveArgs,
     load::{Load, ShowArgs},
     scenario_args::parse_arguments,
     server_args::{ServerArgs, parse_time},
@@ -77,6 +78,8 @@ pub(crate) fn run(args: &DeadlockProbeArgs, env: &mut Env) -> Result<Exit, CliEr
         tee_stderr: args.server.tee_stderr,
         threads: None,
         show: args.show,
+        live: LiveArgs::default(),
+        page: OnceCell::new(),
     };
     load.execute(env)
 }

@@ -1,6 +1,6 @@
 //! `demo`: a deadlock caught and a healthy server measured, with no set-up.
 
-use std::{path::PathBuf, time::Duration};
+use std::{cell::OnceCell, path::PathBuf, time::Duration};
 
 use clap::Args;
 use mcp_loadtest::{Report, Server};
@@ -10,6 +10,7 @@ use super::explain;
 use crate::{
     env::Env,
     error::CliError,
+    live::LiveArgs,
     load::{self, Load, ShowArgs},
 };
 
@@ -101,6 +102,8 @@ fn part(
         tee_stderr: false,
         threads: None,
         show: ShowArgs { json: false, quiet: args.quiet },
+        live: LiveArgs::default(),
+        page: OnceCell::new(),
     };
     load.measure(env)
 }

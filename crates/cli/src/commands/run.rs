@@ -1,6 +1,6 @@
 //! `run`: a scenario, from flags, from a file, or from a file that flags correct.
 
-use std::{path::PathBuf, time::Duration};
+use std::{cell::OnceCell, path::PathBuf, time::Duration};
 
 use clap::Args;
 use mcp_loadtest_core::{
@@ -16,6 +16,7 @@ use crate::{
     compare_args::CompareLimitArgs,
     env::Env,
     error::CliError,
+    live::LiveArgs,
     load::{Load, ShowArgs},
     scenario_args::ScenarioArgs,
     server_args::{ServerArgs, parse_time},
@@ -32,6 +33,8 @@ Examples:
   mcp-loadtest run -s \"python -m my_mcp\" --scenario capacity --p99-latency 200ms
   mcp-loadtest run --config bench.toml --duration 10s
   mcp-loadtest run --url http://127.0.0.1:3000/mcp --tool echo --p99-latency 200ms --error-rate 0.01
+  mcp-loadtest run --config bench.toml --tui
+  mcp-loadtest run --config bench.toml --web 127.0.0.1:0
   mcp-loadtest run --config bench.toml --baseline last --tag v1.2
   mcp-loadtest run -s \"python -m ours\" -s \"npx -y theirs\" --label ours --label theirs --duration 10s")]
 pub(crate) struct RunArgs {
@@ -52,6 +55,8 @@ pub(crate) struct RunArgs {
     output: OutputArgs,
     #[command(flatten)]
     show: ShowArgs,
+    #[command(flatten)]
+    live: LiveArgs,
     /// Print what the scenario does, step by step, and exit.
     #[arg(long)]
     explain: bool,
@@ -222,17 +227,22 @@ pub(crate) fn run(args: &RunArgs, env: &mut Env) -> Result<Exit, CliError> {
             if only.config.compare.baseline.is_none() {
                 args.compare.refuse_unused()?;
             }
-            let (exit, _report) = baseline::execute(only, env)?;
+            let (exit, report) = baseline::execute(only, env)?;
             #[cfg(feature = "otlp")]
             if let Some(endpoint) = &args.output.otlp {
-                crate::otlp::export(&_report, endpoint)?;
+                crate::otlp::export(&report, endpoint)?;
             }
+            only.stay_open(&report, env)?;
             Ok(exit)
         }
         #[cfg(feature = "otlp")]
         _ if args.output.otlp.is_some() => Err(CliError::usage(
             "--otlp is for a run of one server",
             "run each server by itself, or leave --otlp out",
+        )),
+        _ if args.live.is_wanted() => Err(CliError::usage(
+            "--tui and --web are for a run of one server",
+            "run each server by itself, or leave them out",
         )),
         _ => args.targets.execute(&targets, loads, env),
     }
@@ -278,6 +288,8 @@ fn load(args: &RunArgs, target: &Target, told: Told, env: &mut Env) -> Result<Lo
         tee_stderr: args.server.tee_stderr,
         threads: args.output.threads,
         show: args.show,
+        live: args.live,
+        page: OnceCell::new(),
     })
 }
 

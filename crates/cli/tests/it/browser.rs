@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::harness::{mock, run_in};
 
 /// The folder of an environment that `tests/env/testenv.py` installs.
-fn environment(name: &str) -> PathBuf {
+pub(crate) fn environment(name: &str) -> PathBuf {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/env/testenv.py");
     let found = Command::new("python3").arg(&script).args(["path", name]).output().unwrap();
     assert!(

@@ -22,6 +22,8 @@ mod gateway;
 mod harness;
 mod interrupted;
 #[cfg(unix)]
+mod live;
+#[cfg(unix)]
 mod llm;
 mod llm_command;
 mod mock;

@@ -3,8 +3,8 @@
 (() => {
   "use strict";
   const root = document.documentElement;
-  const data = JSON.parse(document.getElementById("data").textContent);
-  const boxes = [...document.querySelectorAll(".plot[data-plot]")].filter((box) => data[box.dataset.plot]);
+  let data = JSON.parse(document.getElementById("data").textContent);
+  let boxes = [];
   const HEIGHT = 230;
   // The room of an axis. Plots with one axis leave it free on the right, so that all are as wide.
   const SIDE = 62;
@@ -13,12 +13,14 @@
   let moving = false;
 
   // The whole run: the x axis of all plots, whatever each of them has data for.
-  const ends = boxes.map((box) => data[box.dataset.plot].at).map((at) => [at[0], at[at.length - 1]]);
-  const whole = {
-    min: Math.min(...ends.map((end) => end[0])),
-    max: Math.max(...ends.map((end) => end[1])),
+  let whole, shown;
+  const gather = () => {
+    boxes = [...document.querySelectorAll(".plot[data-plot]")].filter((box) => data[box.dataset.plot]);
+    const ends = boxes.map((box) => data[box.dataset.plot].at).map((at) => [at[0], at[at.length - 1]]);
+    whole = { min: Math.min(...ends.map((end) => end[0])), max: Math.max(...ends.map((end) => end[1])) };
   };
-  let shown = { ...whole };
+  gather();
+  shown = { ...whole };
 
   const css = (name) => getComputedStyle(root).getPropertyValue(name).trim();
   const trim = (text) => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
@@ -61,10 +63,10 @@
     ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
     ctx.textAlign = "left";
     ctx.textBaseline = "top";
-    chart.spans.forEach(([from, to, name], at) => {
+    chart.spans.forEach(([from, to, name, mark], at) => {
       const [left, right] = [from, to].map((secs) => u.valToPos(secs, "x", true));
-      if (at % 2 === 1) {
-        ctx.fillStyle = css("--span");
+      if (mark !== "step" || at % 2 === 1) {
+        ctx.fillStyle = css(mark === "step" ? "--span" : "--held");
         ctx.fillRect(left, bbox.top, right - left, bbox.height);
       }
       ctx.fillStyle = css("--muted");
@@ -154,6 +156,13 @@
     return chart.series.map((series) => series.values.map((value, at) => (sum[at] += value ?? 0)));
   };
 
+  // Columns in the order in which they are drawn.
+  const ordered = (chart) => (chart.stack ? [...chart.series.keys()].reverse() : [...chart.series.keys()]);
+  const columns = (chart) => {
+    const numbers = values(chart);
+    return [chart.at, ...ordered(chart).map((at) => numbers[at])];
+  };
+
   const axes = (kinds) => {
     const look = { stroke: css("--muted"), font: "12px system-ui, sans-serif", ticks: { stroke: css("--grid") } };
     const grid = { stroke: css("--grid"), width: 1 };
@@ -178,15 +187,14 @@
     const kinds = [...new Set(chart.series.map((series) => series.unit))];
     const scales = { x: { time: false } };
     for (const unit of kinds) scales[unit] = { distr: unit === "ms" ? 3 : 1, range: range(chart, unit) };
-    const order = chart.stack ? [...chart.series.keys()].reverse() : [...chart.series.keys()];
-    const [drawn, numbers] = [lines(chart, kinds), values(chart)];
+    const drawn = lines(chart, kinds);
     const options = {
       width: box.clientWidth,
       height: HEIGHT,
       scales,
       axes: axes(kinds),
       padding: [null, kinds.length > 1 || box.clientWidth < NARROW ? null : SIDE, null, null],
-      series: [{ label: "since the start", value: (_, secs) => (secs == null ? "–" : clock(secs)) }, ...order.map((at) => drawn[at])],
+      series: [{ label: "since the start", value: (_, secs) => (secs == null ? "–" : clock(secs)) }, ...ordered(chart).map((at) => drawn[at])],
       cursor: {
         sync: { key: "run" },
         drag: { x: true, y: false },
@@ -201,7 +209,7 @@
     };
     box.querySelectorAll("svg, .keys").forEach((still) => still.toggleAttribute("hidden", true));
     moving = true;
-    const plot = new uPlot(options, [chart.at, ...order.map((at) => numbers[at])], box);
+    const plot = new uPlot(options, columns(chart), box);
     plot.setScale("x", shown);
     moving = false;
     return plot;
@@ -244,6 +252,31 @@
     show(shown);
   };
 
+  // What the plots are made of, but for their numbers.
+  const form = (data) => JSON.stringify(Object.entries(data).map(([id, { series }]) => [id, series.map(({ name, unit }) => [name, unit])]));
+  const adopt = (chart, fresh) => {
+    const series = chart.series.map((old, at) => Object.assign(old, fresh.series[at]));
+    Object.assign(chart, fresh, { series });
+  };
+
+  // Newer data for a run that goes on; `anew` where the places of the plots are new as well. Whoever
+  // looks at a part of the run keeps it.
+  const renew = (fresh, anew) => {
+    const all = !plots.length || (shown.min <= whole.min && shown.max >= whole.max);
+    const same = !anew && plots.length > 0 && form(fresh) === form(data);
+    if (same) for (const [id, chart] of Object.entries(data)) adopt(chart, fresh[id]);
+    else data = fresh;
+    gather();
+    if (all) shown = { ...whole };
+    if (!boxes.length) return;
+    if (!same) return drawAll();
+    moving = true;
+    plots.forEach((plot, at) => plot.setData(columns(data[boxes[at].dataset.plot])));
+    moving = false;
+    show(shown);
+  };
+  window.report = { renew };
+
   const zoom = (factor, shift) => {
     const middle = (shown.min + shown.max) / 2 + shift * (shown.max - shown.min);
     const half = Math.min(((shown.max - shown.min) / 2) * factor, (whole.max - whole.min) / 2);
@@ -261,12 +294,9 @@
     if (boxes.length) drawAll();
   };
 
-  for (const button of document.querySelectorAll("[data-deed]")) {
-    button.addEventListener("click", deeds[button.dataset.deed]);
-  }
-  document.querySelectorAll(".time details").forEach((details) =>
-    details.addEventListener("toggle", () => details.open && fill(details)),
-  );
+  document.addEventListener("click", ({ target }) => deeds[target.closest?.("[data-deed]")?.dataset.deed]?.());
+  // A toggle does not bubble, but it is seen on its way down.
+  document.addEventListener("toggle", ({ target }) => target.open && target.closest(".time") && fill(target), true);
   toggle.addEventListener("click", () => paint(isDark() ? "light" : "dark"));
   dark.addEventListener("change", () => paint());
   // Paper is white, and plots are pictures: they are drawn anew for it and back again.

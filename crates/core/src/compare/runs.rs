@@ -17,8 +17,9 @@ use crate::{
 
 /// Compares a run with a base. The same reports give the same answer.
 pub fn runs(base: &Report, current: &Report, policy: &Policy) -> Comparison {
-    let secs = figures::common_secs(&base.windows, &current.windows);
-    let blocks = [base, current].map(|report: &Report| figures::blocks(&report.windows, secs));
+    let windows = [base, current].map(Report::unpaused_windows);
+    let secs = figures::common_secs(&windows[0], &windows[1]);
+    let blocks = windows.each_ref().map(|windows| figures::blocks(windows, secs));
     let mut candidate = Candidate {
         target: figures::target("current", std::slice::from_ref(current)),
         verdict: ComparisonVerdict::Pass,

@@ -57,6 +57,13 @@ pub fn build(info: RunInfo, tally: &Tally) -> Report {
     report
 }
 
+/// The figures of a run that goes on: no finding, no gate, and a verdict that is none.
+pub fn unjudged(info: RunInfo, tally: &Tally) -> Report {
+    let mut report = figures(info, tally);
+    report.coverage = grading::coverage(&report);
+    report
+}
+
 fn figures(info: RunInfo, tally: &Tally) -> Report {
     let total = tally.total();
     let times = total.times();
@@ -96,6 +103,7 @@ fn figures(info: RunInfo, tally: &Tally) -> Report {
         findings: Vec::new(),
         verdict: Verdict::Invalid,
         interrupted: tally.was_interrupted(),
+        pauses: tally.pauses.clone(),
         tags: Vec::new(),
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// `12345` as `12,345`.
-pub(crate) fn grouped(number: u64) -> String {
+pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (at, digit) in digits.chars().enumerate() {
@@ -16,7 +16,7 @@ pub(crate) fn grouped(number: u64) -> String {
 }
 
 /// `1 call`, `12,345 calls`.
-pub(crate) fn counted(number: u64, noun: &str) -> String {
+pub fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
@@ -26,7 +26,7 @@ pub(super) fn total(counts: impl IntoIterator<Item = u64>) -> u64 {
 }
 
 /// A share as `0.36%`. A share that is not quite nothing or not quite all never reads as if it were.
-pub(crate) fn percent(share: f64) -> String {
+pub fn percent(share: f64) -> String {
     match share * 100.0 {
         p if !p.is_finite() => "unknown".into(),
         p if p > 0.0 && p < 0.005 => "<0.01%".into(),
@@ -46,7 +46,7 @@ pub(super) fn rough_percent(share: f64) -> String {
 }
 
 /// A number with two decimals and grouped digits: `1,205.75`.
-pub(crate) fn decimal(number: f64) -> String {
+pub fn decimal(number: f64) -> String {
     if !number.is_finite() {
         return "unknown".into();
     }

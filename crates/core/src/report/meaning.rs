@@ -23,6 +23,7 @@ const MOST: usize = 5;
 static RULES: &[fn(&Report) -> Option<String>] = &[
     nothing_measured,
     interrupted,
+    paused,
     deadlock,
     outcome,
     lazy_init,
@@ -61,6 +62,11 @@ fn interrupted(report: &Report) -> Option<String> {
             "The run was interrupted after {after}: the figures cover what was done until then."
         )
     })
+}
+
+fn paused(report: &Report) -> Option<String> {
+    let times = super::phrases::paused(report)?;
+    Some(format!("The load was paused by hand ({times}): rates leave that time out."))
 }
 
 fn deadlock(report: &Report) -> Option<String> {

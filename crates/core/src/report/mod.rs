@@ -5,7 +5,7 @@
 
 mod build;
 mod chart;
-pub(crate) mod figures;
+pub mod figures;
 mod grading;
 pub mod hlog;
 pub mod html;
@@ -31,7 +31,7 @@ mod tests;
 
 use std::io;
 
-pub use build::{RunInfo, build};
+pub use build::{RunInfo, build, unjudged};
 pub use meaning::meaning;
 pub use model::{
     Coverage, ErrorStats, Finding, KeywordCoverage, LatencyStats, ProcessStats, Report,
@@ -58,7 +58,7 @@ pub struct RendererEntry {
 
 /// All renderers.
 pub static RENDERERS: &[RendererEntry] = &[
-    RendererEntry { name: "terminal", file: None, renderer: &terminal::Terminal },
+    RendererEntry { name: "terminal", file: None, renderer: &terminal::Terminal::PLAIN },
     RendererEntry { name: "markdown", file: Some("report.md"), renderer: &markdown::Markdown },
     RendererEntry { name: "html", file: Some("report.html"), renderer: &html::Html },
     RendererEntry { name: "json", file: Some("metrics.json"), renderer: &json::Metrics },

@@ -57,6 +57,13 @@ pub(super) fn offered(report: &Report) -> Option<String> {
     Some(format!("{} calls/s asked, {} sent{late}", decimal(asked), decimal(offered)))
 }
 
+/// How often and how long the load was held on purpose.
+pub(super) fn paused(report: &Report) -> Option<String> {
+    let times = counted(report.pauses.len() as u64, "time");
+    (!report.pauses.is_empty())
+        .then(|| format!("{times}, {} in all", format_latency(report.paused())))
+}
+
 /// The grades, by what they were given for.
 pub(super) fn grades(report: &Report) -> Option<String> {
     let grades = report.grades?;

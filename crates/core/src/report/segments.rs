@@ -24,7 +24,12 @@ pub(super) fn segments(kind: &ScenarioKind, tally: &Tally) -> Vec<SegmentStats> 
     }
     let nothing = Segment::default();
     let segment = |index: usize| tally.segments.get(index + 1).unwrap_or(&nothing);
-    steps.iter().enumerate().map(|(index, step)| stats(step, segment(index))).collect()
+    let stats = |(index, step): (usize, &Step)| {
+        let mut segment = segment(index).clone();
+        segment.leave_out(&tally.pauses);
+        stats(step, &segment)
+    };
+    steps.iter().enumerate().map(stats).collect()
 }
 
 fn stats(step: &Step, segment: &Segment) -> SegmentStats {

@@ -1,8 +1,11 @@
 //! The end of a run on a terminal: the verdict first, at most forty lines of eighty columns.
 //!
 //! Styles are ANSI sequences that the command line strips where they do not belong; every line
-//! says the same without them. Our own words are ASCII, for terminals that know no more.
+//! says the same without them. Our own words are ASCII, for terminals that know no more; only small
+//! plots have blocks where these are known.
 
+mod course;
+mod kept;
 mod screen;
 mod sections;
 
@@ -13,13 +16,33 @@ use super::{Renderer, Report};
 
 /// How many lines there are at most.
 const HEIGHT: usize = 40;
+/// How many of them are kept at the top where there are still too many.
+const HEAD: usize = 12;
 
 /// Writes the summary at the end of a run.
-pub struct Terminal;
+#[derive(Debug, Clone, Copy)]
+pub struct Terminal {
+    /// What small plots are made of.
+    pub signs: Signs,
+}
+
+/// What small plots are made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signs {
+    /// Signs that every terminal and every file has.
+    Ascii,
+    /// Blocks of rising height.
+    Blocks,
+}
+
+impl Terminal {
+    /// For files, pipes and terminals of which nothing is known.
+    pub const PLAIN: Self = Self { signs: Signs::Ascii };
+}
 
 impl Renderer for Terminal {
     fn render(&self, report: &Report, out: &mut dyn io::Write) -> io::Result<()> {
-        for line in fitting(report) {
+        for line in fitting(report, self.signs) {
             writeln!(
                 out,
                 "{}{}{}{}",
@@ -54,16 +77,18 @@ const DETAILS: &[Detail] = &[
 ];
 
 /// The most detailed telling that fits.
-fn fitting(report: &Report) -> Vec<Line> {
+fn fitting(report: &Report, signs: Signs) -> Vec<Line> {
     let mut lines = Vec::new();
     for detail in DETAILS {
-        let mut screen = Screen::new(detail);
+        let mut screen = Screen::new(detail, signs);
         screen.tell(report);
         lines = screen.lines;
         if lines.len() <= HEIGHT {
             break;
         }
     }
-    lines.truncate(HEIGHT);
+    // What is first and what is last matters most.
+    let too_many = lines.len().saturating_sub(HEIGHT);
+    lines.drain(HEAD..HEAD + too_many);
     lines
 }

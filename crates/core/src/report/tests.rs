@@ -27,7 +27,7 @@ fn plain(text: &str) -> String {
 }
 
 fn on_terminal(report: &Report) -> String {
-    plain(&text(&terminal::Terminal, report))
+    plain(&text(&terminal::Terminal::PLAIN, report))
 }
 
 fn valid(schema: &Value, text: &str) {
@@ -168,7 +168,7 @@ fn the_summary_is_small() {
 
 #[test]
 fn colour_marks_only_what_words_say() {
-    let screen = text(&terminal::Terminal, &deadlocked());
+    let screen = text(&terminal::Terminal::PLAIN, &deadlocked());
     assert!(
         screen.starts_with("\u{1b}[1m\u{1b}[31mCRITICAL\u{1b}[0m   1 critical finding"),
         "{screen:?}"

@@ -5,7 +5,7 @@ use crate::{
     event::note,
     pace::Arrival,
     scenario::{Scenario, ScenarioKind},
-    tally::{Segment, Tally},
+    tally::{Segment, Tally, paused_within},
     units::format_latency,
 };
 use std::time::Duration;
@@ -25,12 +25,14 @@ const OFFERED: f64 = 0.99;
 pub(crate) fn validity(scenario: &Scenario, tally: &Tally, total: &Segment) -> Validity {
     let lag = LatencyStats::from_histogram(tally.generator.lag());
     let sent = total.counts.issued - total.counts.dropped.min(total.counts.issued);
-    let asked = asked(scenario, total);
+    let first = total.first_start.unwrap_or(total.last_sent);
+    let paused = paused_within(&tally.pauses, first, total.last_sent);
+    let asked = asked(scenario, total, paused);
     let mut validity = Validity {
         client_bound: false,
         reasons: Vec::new(),
         asked_per_sec: asked,
-        offered_per_sec: asked.and_then(|_| offered(total, sent)),
+        offered_per_sec: asked.and_then(|_| offered(total, sent, paused)),
         busiest_thread: tally.generator.busiest(),
         starved_thread: tally.generator.starved(),
         cpu_us_per_call: (sent > 0 && tally.generator.busiest().is_some())
@@ -51,7 +53,7 @@ pub(crate) fn validity(scenario: &Scenario, tally: &Tally, total: &Segment) -> V
 
 /// Calls a second that the scenario asks for, up to the last that was sent: a run that was ended
 /// early was not asked for the rest. A search asks for another rate in every trial.
-fn asked(scenario: &Scenario, total: &Segment) -> Option<f64> {
+fn asked(scenario: &Scenario, total: &Segment, paused: Duration) -> Option<f64> {
     if matches!(scenario.kind, ScenarioKind::Pattern(_)) {
         // Sequences have a rate; how many calls they make depends on how they end.
         return None;
@@ -60,6 +62,7 @@ fn asked(scenario: &Scenario, total: &Segment) -> Option<f64> {
         Arrival::Open { rate, .. } => {
             let all = rate.length();
             let until = total.last_sent.saturating_sub(total.first_start.unwrap_or_default());
+            let until = until.saturating_sub(paused);
             // What is due in the last instant may be sent a moment before the end.
             let until = if until.as_secs_f64() > all.as_secs_f64() * 0.95 { all } else { until };
             let until = if until.is_zero() { all } else { until.min(all) };
@@ -69,9 +72,10 @@ fn asked(scenario: &Scenario, total: &Segment) -> Option<f64> {
     }
 }
 
-/// Calls a second that were sent, from the first due to the last sent.
-fn offered(total: &Segment, sent: u64) -> Option<f64> {
-    let span = total.last_sent.checked_sub(total.first_start?)?.as_secs_f64();
+/// Calls a second that were sent, from the first due to the last sent, without pauses.
+fn offered(total: &Segment, sent: u64, paused: Duration) -> Option<f64> {
+    let span =
+        total.last_sent.checked_sub(total.first_start?)?.saturating_sub(paused).as_secs_f64();
     // The last call stands for the gap that would follow it.
     (sent > 1 && span > 0.0).then(|| (sent - 1) as f64 / span)
 }

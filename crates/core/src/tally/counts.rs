@@ -50,7 +50,8 @@ impl Counts {
         self.failed[category as usize] += 1;
     }
 
-    pub(super) fn merge(&mut self, other: &Self) {
+    /// Adds what another has.
+    pub fn merge(&mut self, other: &Self) {
         self.issued += other.issued;
         self.ok += other.ok;
         self.dropped += other.dropped;

@@ -10,11 +10,13 @@
 //! | `segment`  | one step of the run: its tools                                     |
 //! | `timeline` | one second after another, by tool                                  |
 //! | `note`     | what was noted, with examples                                      |
+//! | `pauses`   | when the load was held on purpose                                  |
 //! | `generator`| how busy and how late we were ourselves                            |
 
 mod counts;
 mod generator;
 mod note;
+mod pauses;
 mod segment;
 mod timeline;
 mod times;
@@ -35,8 +37,9 @@ use crate::{
 pub use counts::Counts;
 pub use generator::Generator;
 pub use note::Note;
+pub use pauses::{Pause, paused_within};
 pub use segment::Segment;
-pub use timeline::{Second, Seconds, Timeline};
+pub use timeline::{Moment, Second, Seconds, Timeline};
 pub use times::Times;
 pub use tool::ToolTally;
 
@@ -59,6 +62,8 @@ pub struct Tally {
     pub failures: BTreeMap<ErrorCategory, Note>,
     /// What silent calls turned out to be, with the evidence.
     pub diagnoses: BTreeMap<Diagnosis, Note>,
+    /// When the load was held on purpose, in order.
+    pub pauses: Vec<Pause>,
     /// Load calls that passed the hang threshold.
     pub hang_count: u64,
     /// Load calls that were never answered.
@@ -159,7 +164,9 @@ impl Tally {
     }
 
     fn observe_note(&mut self, at: Duration, name: &str, detail: &str, took: Option<Duration>) {
-        if let Some(took) = took {
+        if let (notes::PAUSED, Some(took)) = (name, took) {
+            self.pauses.push(Pause { from: at.saturating_sub(took), to: at });
+        } else if let Some(took) = took {
             histogram::record(self.step(name), took);
         } else {
             self.notes.entry(name.to_owned()).or_default().add(at, detail);
@@ -202,6 +209,8 @@ impl Tally {
         note::merge_notes(&mut self.notes, other.notes);
         note::merge_notes(&mut self.failures, other.failures);
         note::merge_notes(&mut self.diagnoses, other.diagnoses);
+        self.pauses.extend(other.pauses);
+        self.pauses.sort_by_key(|pause| pause.from);
         self.hang_count += other.hang_count;
         self.deadlock_count += other.deadlock_count;
         self.hung_for.extend(other.hung_for);
@@ -220,6 +229,7 @@ impl Tally {
                 (tool.first, tool.first_batch) = (first.first, first.first_batch);
             }
         }
+        total.leave_out(&self.pauses);
         total
     }
 
@@ -327,6 +337,24 @@ mod tests {
         let tool = &tally.total().tools[0];
         assert_eq!(tool.first, Some(Duration::from_millis(10)));
         assert_eq!((tool.times.response().len(), tool.steady().len()), (2, 0));
+    }
+
+    #[test]
+    fn a_pause_is_nobodys_time() {
+        let mut tally = Tally::default();
+        for (id, at) in [(1, 0), (2, 5_000)] {
+            tally.observe(&request(&call(id, "t", at)));
+            tally.observe(&end(&call(id, "t", at), at + 10, None));
+        }
+        assert_eq!(tally.total().load_time(), Duration::from_millis(5_010));
+        tally.observe(&Event::Scenario {
+            at: Duration::from_millis(4_900),
+            name: notes::PAUSED.into(),
+            detail: "".into(),
+            took: Some(Duration::from_millis(4_800)),
+        });
+        assert_eq!(tally.total().load_time(), Duration::from_millis(210));
+        assert_eq!(tally.steps.len(), 0, "a pause is no step of the server's");
     }
 
     #[test]

@@ -30,6 +30,12 @@ impl Note {
         self.times.first().copied()
     }
 
+    /// The examples that came after this.
+    pub fn since(&self, after: Option<Duration>) -> impl Iterator<Item = (Duration, &str)> {
+        let all = self.times.iter().copied().zip(self.examples.iter().map(String::as_str));
+        all.filter(move |(at, _)| after.is_none_or(|after| *at > after))
+    }
+
     fn keep(&mut self, at: Duration, example: &str) {
         if let Some(known) = self.examples.iter().position(|known| known == example) {
             if self.times[known] <= at {

@@ -7,7 +7,12 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-use super::{counts::Counts, times::Times, tool::ToolTally};
+use super::{
+    counts::Counts,
+    pauses::{Pause, paused_within},
+    times::Times,
+    tool::ToolTally,
+};
 use crate::event::Call;
 
 /// The calls of one step.
@@ -27,6 +32,8 @@ pub struct Segment {
     pub first_end: Option<Duration>,
     /// When its last call ended.
     pub last_end: Duration,
+    /// How long the load was held meanwhile; known once [`leave_out`](Self::leave_out) was told.
+    pub paused: Duration,
     recent_tool: usize,
 }
 
@@ -48,9 +55,16 @@ impl Segment {
         self.tools.iter().find(|tool| tool.name == name)
     }
 
-    /// How long load was offered: from the first intended start to the last end.
+    /// How long load was offered: from the first intended start to the last end, without pauses.
     pub fn load_time(&self) -> Duration {
-        self.first_start.map_or(Duration::ZERO, |first| self.last_end.saturating_sub(first))
+        let whole = self.first_start.map(|first| self.last_end.saturating_sub(first));
+        whole.unwrap_or_default().saturating_sub(self.paused)
+    }
+
+    /// Takes note of what of these pauses lies between its first start and its last end.
+    pub fn leave_out(&mut self, pauses: &[Pause]) {
+        let from = self.first_start.unwrap_or(self.last_end);
+        self.paused = paused_within(pauses, from, self.last_end);
     }
 
     /// Ended calls a second.

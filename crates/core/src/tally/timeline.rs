@@ -36,6 +36,28 @@ pub struct Second {
     pub max_us: u64,
 }
 
+impl Second {
+    /// Adds what another has.
+    pub fn merge(&mut self, other: &Self) {
+        self.ok += other.ok;
+        self.errors += other.errors;
+        self.max_us = self.max_us.max(other.max_us);
+    }
+}
+
+/// One second of one tool, for whoever keeps a timeline of what others saw.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Moment {
+    /// Which second of the run.
+    pub second: usize,
+    /// The tool; none for all of those that are not told apart.
+    pub tool: Option<String>,
+    /// Its counts.
+    pub counts: Second,
+    /// Its response times.
+    pub times: Buckets,
+}
+
 /// The load second by second.
 #[derive(Debug, Clone, Default)]
 pub struct Timeline {
@@ -67,6 +89,23 @@ impl Timeline {
         }
         self.tools.push((tool.to_owned(), Seconds::default()));
         Some(self.tools.len() - 1)
+    }
+
+    /// What happened from one second on until another. Costs as much as these seconds hold.
+    pub fn between(&self, from: usize, until: usize) -> Vec<Moment> {
+        let known = self.tools.iter().map(|(name, seconds)| (Some(name.as_str()), seconds));
+        let all = known.chain(self.others.iter().map(|seconds| (None, &**seconds)));
+        let moments = all.flat_map(|(tool, seconds)| seconds.between(tool, from, until));
+        moments.collect()
+    }
+
+    /// Adds a second that somebody else saw.
+    pub fn add(&mut self, moment: &Moment) {
+        let place = moment.tool.as_deref().and_then(|tool| self.place(tool));
+        match place {
+            Some(place) => self.tools[place].1.add(moment),
+            None => self.others.get_or_insert_default().add(moment),
+        }
     }
 
     /// The load of all tools.
@@ -144,6 +183,31 @@ impl Seconds {
         &self.counts
     }
 
+    fn between(&self, tool: Option<&str>, from: usize, until: usize) -> Vec<Moment> {
+        let until = until.min(self.counts.len());
+        let filled = (from..until).filter(|second| self.counts[*second] != Second::default());
+        let moment = |second: usize| {
+            let mut times = self.over.get(second).cloned().unwrap_or_default();
+            if second == self.current {
+                times.merge(&Buckets::of(&self.dense));
+            }
+            Moment { second, tool: tool.map(str::to_owned), counts: self.counts[second], times }
+        };
+        filled.map(moment).collect()
+    }
+
+    fn add(&mut self, moment: &Moment) {
+        let second = moment.second.min(LONGEST);
+        if self.counts.len() <= second {
+            self.counts.resize(second + 1, Second::default());
+        }
+        if self.over.len() <= second {
+            self.over.resize(second + 1, Buckets::default());
+        }
+        self.over[second].merge(&moment.times);
+        self.counts[second].merge(&moment.counts);
+    }
+
     /// The same, followed by empty seconds.
     pub(crate) fn lasting(&self, seconds: usize) -> Self {
         let mut longer = self.clone();
@@ -183,9 +247,7 @@ impl Seconds {
             mine.merge(theirs);
         }
         for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
-            mine.ok += theirs.ok;
-            mine.errors += theirs.errors;
-            mine.max_us = mine.max_us.max(theirs.max_us);
+            mine.merge(theirs);
         }
     }
 }
@@ -223,6 +285,26 @@ mod tests {
         assert_eq!((of("a"), of("b")), (vec![1, 1], vec![1, 2]));
         assert_eq!(counts(&timeline.distributions()), [2, 3]);
         assert!(timeline.of("c").is_none());
+    }
+
+    #[test]
+    fn seconds_that_were_told_one_by_one_make_the_same_timeline() {
+        let mut timeline = Timeline::default();
+        let mut told = Timeline::default();
+        let mut next = 0;
+        for n in 0..50_u64 {
+            let (tool, at) = (if n % 3 == 0 { "a" } else { "b" }, Duration::from_millis(n * 130));
+            timeline.record(tool, at, Duration::from_millis(n), n % 7 == 0);
+            let now = at.as_secs() as usize;
+            timeline.between(next, now).iter().for_each(|moment| told.add(moment));
+            next = now;
+        }
+        timeline.between(next, usize::MAX).iter().for_each(|moment| told.add(moment));
+        assert_eq!(told.seconds(), timeline.seconds());
+        assert_eq!(told.distributions(), timeline.distributions());
+        for tool in ["a", "b"] {
+            assert_eq!(told.of(tool).unwrap().counts(), timeline.of(tool).unwrap().counts());
+        }
     }
 
     #[test]

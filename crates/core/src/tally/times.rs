@@ -39,6 +39,11 @@ impl Default for Times {
 }
 
 impl Times {
+    /// Times of calls that all started when they should.
+    pub(crate) fn of(response: Histogram<u64>) -> Self {
+        Self { response, waited: None }
+    }
+
     /// Books a call that ended at `at`.
     #[inline]
     pub(super) fn record(&mut self, call: &Call<'_>, at: Duration) {

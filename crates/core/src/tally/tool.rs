@@ -39,6 +39,11 @@ impl ToolTally {
         }
     }
 
+    /// A tool of which only this much is known.
+    pub(crate) fn of(name: &str, counts: Counts, response: Histogram<u64>) -> Self {
+        Self { counts, times: Times::of(response), ..Self::new(name) }
+    }
+
     /// Service times of answered calls that began after the first one had ended.
     pub fn steady(&self) -> Histogram<u64> {
         let mut steady = self.times.service();

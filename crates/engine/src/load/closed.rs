@@ -50,6 +50,11 @@ async fn call_again_and_again(shared: Rc<Callers>, rank: u32) {
     // The step, and until when neither it nor the number of callers changes.
     let (mut segment, mut steady_until) = (part.segment, Duration::ZERO);
     while !context.is_over() {
+        if context.is_held() {
+            context.resumed().await;
+            elapsed = shared.elapsed();
+            continue;
+        }
         if elapsed >= steady_until {
             let Some(wanted) = part.arrival.when_wanted(rank, elapsed) else { return };
             if wanted > elapsed {
@@ -65,6 +70,7 @@ async fn call_again_and_again(shared: Rc<Callers>, rank: u32) {
                 return;
             }
             context.pause(start - elapsed).await;
+            context.resumed().await;
             if context.is_over() {
                 return;
             }
@@ -77,7 +83,7 @@ async fn call_again_and_again(shared: Rc<Callers>, rank: u32) {
                 None => return,
             },
         };
-        elapsed = ended.at.saturating_sub(shared.begin);
+        elapsed = context.load_time(shared.begin, ended.at);
         if ended.cut_off(&shared.lane) {
             let left = part.arrival.length().saturating_sub(elapsed);
             pause = (pause * 2).clamp(PAUSES.0, PAUSES.1);
@@ -96,7 +102,8 @@ async fn call_again_and_again(shared: Rc<Callers>, rank: u32) {
 
 impl Callers {
     fn elapsed(&self) -> Duration {
-        self.lane.context().now().saturating_sub(self.begin)
+        let context = self.lane.context();
+        context.load_time(self.begin, context.now())
     }
 
     /// When the next call may start, if there is a limit on the rate and it is not now.

@@ -26,9 +26,13 @@ pub(crate) use act::{Act, Part};
 pub(crate) use crew::Crew;
 pub(crate) use gate::watch_thresholds;
 
-use mcp_loadtest_core::tally::Tally;
+use mcp_loadtest_core::{
+    event::{Event, note},
+    tally::Tally,
+};
+use mcp_loadtest_wire::sink::Sink as _;
 
-use crate::{error::RunError, scenario::Stage};
+use crate::{context::Context, error::RunError, scenario::Stage};
 
 /// Carries out a scenario that is nothing but its arrivals.
 pub(crate) async fn drive(stage: Stage) -> Result<Vec<Tally>, RunError> {
@@ -38,10 +42,28 @@ pub(crate) async fn drive(stage: Stage) -> Result<Vec<Tally>, RunError> {
     perform(stage, part).await
 }
 
-/// Makes one load from beginning to end.
+/// Lets the load be held while it goes on, and books when that was.
+async fn hold_able<T>(context: &Context, load: impl Future<Output = T>) -> T {
+    let pause = &context.blueprint.pause;
+    pause.arm(context.blueprint.clock);
+    let performed = load.await;
+    for span in pause.disarm() {
+        context.recorder.emit(&Event::Scenario {
+            at: span.to,
+            name: note::PAUSED.into(),
+            detail: "by hand".into(),
+            took: Some(span.length()),
+        });
+    }
+    performed
+}
+
+/// Makes one load from beginning to end. Only such a load can be held: steps that are judged as they
+/// go would be judged by a pause.
 pub(crate) async fn perform(stage: Stage, part: Part) -> Result<Vec<Tally>, RunError> {
+    let context = stage.context.clone();
     let mut crew = Crew::assemble(stage, part.arrival.most_in_flight(), &part.arrival).await?;
-    let performed = crew.perform(Act::of(part)).await;
+    let performed = hold_able(&context, crew.perform(Act::of(part))).await;
     let tallies = crew.dismiss().await;
     performed?;
     tallies

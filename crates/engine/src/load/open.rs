@@ -64,11 +64,15 @@ impl Schedule {
         let mut over = std::pin::pin!(context.over());
         let mut woke = Duration::ZERO;
         while !context.is_over() && !self.lane.is_hopeless() {
-            let elapsed = context.now().saturating_sub(self.begin);
+            context.resumed().await;
+            if context.is_over() {
+                break;
+            }
+            let elapsed = context.load_time(self.begin, context.now());
             let Some(due) = self.start_all_due(elapsed) else { break };
             while self.calls.try_join_next().is_some() {}
             let wake = due.max(woke + SHORTEST_SLEEP);
-            let now = context.now().saturating_sub(self.begin);
+            let now = context.load_time(self.begin, context.now());
             // A clock that cannot be set would let us spin; sleeping coarsely is better.
             if wake > now {
                 select! {
@@ -88,6 +92,7 @@ impl Schedule {
     /// Starts what is due by now. Gives the time of the next arrival, if there is one.
     fn start_all_due(&mut self, elapsed: Duration) -> Option<Duration> {
         let mut dropped = Dropped::default();
+        let begin = self.begin + self.lane.context().blueprint.pause.spent();
         let next = loop {
             let due = match self.part.arrival.due(self.next, elapsed) {
                 Due::At(due) => due,
@@ -98,10 +103,11 @@ impl Schedule {
             }
             self.next += self.stride;
             let segment = self.part.segment + self.part.arrival.segment(due);
+            let intended = begin + due;
             if self.in_flight.get() >= self.limit {
-                dropped.add(&self.lane, self.begin + due, segment);
+                dropped.add(&self.lane, intended, segment);
             } else {
-                self.start(self.begin + due, segment);
+                self.start(intended, segment);
             }
         };
         dropped.tell(&self.lane);

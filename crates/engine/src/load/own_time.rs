@@ -52,8 +52,14 @@ impl<'a> OwnTime<'a> {
     /// Samples now and then until it is dropped.
     pub(super) async fn keep_sampling(&self) {
         loop {
+            let held = self.context.is_held();
             tokio::time::sleep(INTERVAL).await;
-            self.sample();
+            if held || self.context.is_held() {
+                // Idle on purpose says nothing of how busy load makes it.
+                self.before.set(spent().map(|spent| (self.context.now(), spent)));
+            } else {
+                self.sample();
+            }
         }
     }
 }

@@ -67,6 +67,7 @@ async fn take_sequence(lane: Rc<Lane>, index: usize, mut how: How) -> Option<Tur
     for (place, step) in steps.iter().enumerate() {
         if place > 0 {
             lane.context().pause(lane.draw(think_time)).await;
+            lane.context().resumed().await;
             if lane.context().is_over() {
                 break;
             }

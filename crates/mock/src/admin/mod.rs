@@ -16,6 +16,7 @@
 mod guard;
 mod routes;
 
+pub use crate::serve::http::guard::{is_local_origin, is_loopback};
 pub(crate) use routes::problem;
 
 use std::{io, net::SocketAddr, sync::Arc};

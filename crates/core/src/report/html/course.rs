@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use super::time::{Mark, Span};
 use crate::{
     pace::Arrival,
     report::{Report, Window},
+    tally::paused_within,
     thresholds::{NO_TIME_LIMIT, Thresholds},
 };
 
@@ -19,11 +21,13 @@ pub(super) fn windows(report: &Report) -> Option<&[Window]> {
     (filled >= FEWEST_WINDOWS).then_some(report.windows.as_slice())
 }
 
-/// The windows that were filled from end to end: the load may begin and end within the others.
-pub(super) fn whole_windows(report: &Report) -> &[Window] {
+/// The windows that were filled from end to end: the load may begin, end or be held within the
+/// others.
+pub(super) fn whole_windows(report: &Report) -> Vec<Window> {
     let first = report.windows.iter().position(|window| ended(window) > 0).unwrap_or(0);
     let last = report.windows.len().saturating_sub(1);
-    report.windows.get(first + 1..last).unwrap_or_default()
+    let whole = report.windows.get(first + 1..last).unwrap_or_default();
+    whole.iter().filter(|window| !window.is_within(&report.pauses)).cloned().collect()
 }
 
 /// Calls that ended in a window.
@@ -75,23 +79,50 @@ pub(super) fn asked(report: &Report, windows: &[Window]) -> Option<Vec<Option<f6
     };
     let start = load_start(report);
     let at = |window: &Window| {
-        let since = window.from_secs as f64 + window.secs as f64 / 2.0 - start;
+        if window.is_within(&report.pauses) {
+            return None;
+        }
+        let middle = window.from_secs as f64 + window.secs as f64 / 2.0;
+        let since = middle - start - paused_until(report, middle);
         let within = since >= 0.0 && since <= rate.length().as_secs_f64();
         within.then(|| rate.level(Duration::from_secs_f64(since)))
     };
     Some(windows.iter().map(at).collect())
 }
 
-/// The steps of the load: from, to and name.
-pub(super) fn spans(report: &Report) -> Vec<(f64, f64, String)> {
+/// How long the load was held until then, in seconds.
+fn paused_until(report: &Report, secs: f64) -> f64 {
+    let until = Duration::try_from_secs_f64(secs).unwrap_or_default();
+    paused_within(&report.pauses, Duration::ZERO, until).as_secs_f64()
+}
+
+/// The steps of the load, and when it was held.
+pub(super) fn spans(report: &Report) -> Vec<Span> {
     let mut from = load_start(report);
     let steps = report.scenario_kind.settings().steps().into_iter().map(|step| {
-        let to = from + step.length.as_secs_f64();
-        let span = (from, to, step.label);
+        let to = later(report, from, step.length.as_secs_f64());
+        let span = Span { from, to, name: step.label, mark: Mark::Step };
         from = to;
         span
     });
-    steps.filter(|(from, to, _)| to > from).collect()
+    let pauses = report.pauses.iter().map(|pause| Span {
+        from: pause.from.as_secs_f64(),
+        to: pause.to.as_secs_f64(),
+        name: "paused".into(),
+        mark: Mark::Pause,
+    });
+    steps.filter(|span| span.to > span.from).collect::<Vec<_>>().into_iter().chain(pauses).collect()
+}
+
+/// When so many seconds of load have passed: pauses come on top.
+fn later(report: &Report, from: f64, secs: f64) -> f64 {
+    let mut to = from + secs;
+    for pause in &report.pauses {
+        if pause.from.as_secs_f64() >= from && pause.from.as_secs_f64() < to {
+            to += pause.length().as_secs_f64();
+        }
+    }
+    to
 }
 
 /// The limits on latency, in milliseconds, with their names.

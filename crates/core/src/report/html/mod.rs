@@ -6,6 +6,7 @@
 //! | `plots/` | one file for each plot; how to add one                                          |
 //! | `figure` | a plot with its sentence and its table; `table` is the latter                   |
 //! | `time`   | plots over time; `canvas` and `scale` draw what needs no script                 |
+//! | `live`   | the same page of a run that goes on                                             |
 //! | `course` | what several plots know of the run                                              |
 //! | `escape` | text from elsewhere                                                             |
 //!
@@ -15,6 +16,7 @@ pub(crate) mod canvas;
 mod course;
 pub(crate) mod escape;
 mod figure;
+pub mod live;
 pub(crate) mod nines;
 mod page;
 mod plots;

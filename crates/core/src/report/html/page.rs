@@ -50,20 +50,23 @@ const fn tone(verdict: Verdict) -> &'static str {
 }
 
 fn header(report: &Report) -> String {
-    let server = &report.server_info;
     let reasons = match phrases::reasons(report) {
         reasons if reasons.is_empty() => "nothing found, no threshold violated".into(),
         reasons => reasons,
     };
+    header_with(report, (tone(report.verdict), report.verdict.name()), &reasons)
+}
+
+/// What is seen first, around a word and the reasons for it.
+pub(super) fn header_with(report: &Report, (class, word): (&str, &str), reasons: &str) -> String {
+    let server = &report.server_info;
     let facts =
         [phrases::server_facts(server).join(", "), phrases::scenario(&report.scenario_kind)];
     let facts = text(&facts.join(" · "), LONGEST_TEXT);
     format!(
-        "<header>\n<div class=\"top\"><span class=\"verdict {}\">{}</span><div><h1>{}</h1>\
+        "<header>\n<div class=\"top\"><span class=\"verdict {class}\">{word}</span><div><h1>{}</h1>\
          <p class=\"facts\">{reasons} · {facts} · {}</p></div>\
          {THEME_BUTTON}</div>\n{}</header>\n",
-        tone(report.verdict),
-        report.verdict.name(),
         text(&server.target, LONGEST_TEXT),
         phrases::started(report.started_at),
         tiles(report),
@@ -200,7 +203,7 @@ fn said(report: &Report) -> String {
     }
 }
 
-fn section(part: Part, figures: &[(&Plot, Figure)]) -> String {
+pub(super) fn section(part: Part, figures: &[(&Plot, Figure)]) -> String {
     let (id, title) = part.name();
     let of_part = figures.iter().filter(|(plot, _)| plot.part == part);
     let html: String = of_part.map(|(plot, figure)| figure.html(plot)).collect();
@@ -222,7 +225,7 @@ const ZOOM: &str = "<div class=\"bar-zoom\" role=\"group\" aria-label=\"Shown pa
 <button type=\"button\" data-deed=\"all\">Whole run</button><output id=\"shown\" aria-live=\"polite\"></output></div>\n\
 <p class=\"reading\">Drag across a plot to look closer; all plots follow. A double click shows the whole run.</p>\n";
 
-fn footer(report: &Report) -> String {
+pub(super) fn footer(report: &Report) -> String {
     format!(
         "<footer>Run {} · mcp-loadtest {} · plots by uPlot (MIT licence)</footer>\n",
         text(&report.run_id, LONGEST_NAME),
@@ -231,7 +234,7 @@ fn footer(report: &Report) -> String {
 }
 
 /// What the script draws, by the id of the plot.
-fn data(figures: &[(&Plot, Figure)]) -> Value {
+pub(super) fn data(figures: &[(&Plot, Figure)]) -> Value {
     let mut data = Map::new();
     for (plot, figure) in figures {
         if let Picture::Time(chart) = &figure.picture {

@@ -14,16 +14,35 @@ pub(super) const SCRIPT_PRINT: &str = include_str!("../../../assets/report/scrip
 /// Changes between light and dark; the script knows it by its id.
 pub(crate) const THEME_BUTTON: &str = "<button id=\"theme\" type=\"button\" aria-pressed=\"false\" aria-label=\"dark colours\">◐</button>";
 
+/// Of [`live_script`].
+pub(super) const LIVE_PRINT: &str = include_str!("../../../assets/report/live.sha256");
+const LIVE_SCRIPT: &str = include_str!("../../../assets/report/live.js");
+
 /// The one script of a page.
 pub(super) fn script() -> String {
     format!("\n{UPLOT}\n{SCRIPT}")
 }
 
+/// The one script of a page that is kept up to date by who serves it.
+pub(super) fn live_script() -> String {
+    format!("{}\n{LIVE_SCRIPT}", script())
+}
+
 /// A whole page around this body.
 pub(crate) fn page(title: &str, body: &str, data: &Value) -> String {
+    around(title, body, data, &script(), &format!("script-src 'sha256-{}'", SCRIPT_PRINT.trim()))
+}
+
+/// A whole page around this body, which asks who serves it for what is new.
+pub(crate) fn live_page(title: &str, body: &str, data: &Value) -> String {
+    let print = LIVE_PRINT.trim();
+    let may = format!("script-src 'sha256-{print}'; connect-src 'self'");
+    around(title, body, data, &live_script(), &may)
+}
+
+fn around(title: &str, body: &str, data: &Value, script: &str, may: &str) -> String {
     let policy = format!(
-        "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'; base-uri 'none'; form-action 'none'",
-        SCRIPT_PRINT.trim()
+        "default-src 'none'; style-src 'unsafe-inline'; {may}; base-uri 'none'; form-action 'none'"
     );
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -33,6 +52,6 @@ pub(crate) fn page(title: &str, body: &str, data: &Value) -> String {
          <script type=\"application/json\" id=\"data\">{}</script>\n<script>{}</script>\n</body>\n</html>\n",
         text(title, LONGEST_NAME),
         json(data),
-        script(),
+        script,
     )
 }

@@ -44,6 +44,8 @@ fn pages() {
 fn the_print_is_that_of_the_script() {
     let print = STANDARD.encode(Sha256::digest(shell::script()));
     assert_eq!(shell::SCRIPT_PRINT.trim(), print, "run scripts/report-script-print.py");
+    let print = STANDARD.encode(Sha256::digest(shell::live_script()));
+    assert_eq!(shell::LIVE_PRINT.trim(), print, "run scripts/report-script-print.py");
 }
 
 /// Every tag of the page is one that we write ourselves.

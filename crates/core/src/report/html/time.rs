@@ -87,9 +87,37 @@ pub(super) struct TimeChart {
     pub(super) series: Vec<Series>,
     /// Levels that must be kept: value and name, on the axis of the first series.
     pub(super) limits: Vec<(f64, String)>,
-    /// Steps of the scenario: from, to and name.
-    pub(super) spans: Vec<(f64, f64, String)>,
+    /// Parts of the run that are told apart.
+    pub(super) spans: Vec<Span>,
     pub(super) shape: Shape,
+}
+
+/// A part of the run.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Span {
+    pub(super) from: f64,
+    pub(super) to: f64,
+    pub(super) name: String,
+    pub(super) mark: Mark,
+}
+
+/// Why a part of the run is told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mark {
+    /// A step of the scenario.
+    Step,
+    /// The load was held.
+    Pause,
+}
+
+impl Mark {
+    /// The word that the script knows it by.
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Step => "step",
+            Self::Pause => "pause",
+        }
+    }
 }
 
 /// What is drawn of the values.
@@ -120,7 +148,7 @@ impl TimeChart {
             "at": points.iter().map(|(at, _)| json!((at * 10.0).round() / 10.0)).collect::<Vec<_>>(),
             "series": series.collect::<Vec<_>>(),
             "limits": self.limits,
-            "spans": self.spans,
+            "spans": self.spans.iter().map(|span| json!([span.from, span.to, span.name, span.mark.as_str()])).collect::<Vec<_>>(),
             "stack": matches!(self.shape, Shape::Stack),
         });
         if let Shape::Cells { cells, rows } = &self.shape {
@@ -140,8 +168,8 @@ impl TimeChart {
         let (from, to) = self.range();
         let x = Axis { scale: Scale::exact(from, to), told: clock, name: "since the start" };
         let mut canvas = Canvas::new(STILL_HEIGHT, x, self.axis(first.unit));
-        for (from, to, name) in &self.spans {
-            canvas.span(*from, *to, name);
+        for span in &self.spans {
+            canvas.span(span.from, span.to, &span.name);
         }
         // Two scales in one picture mislead; what has another unit than the first is in the table.
         let shown: Vec<usize> =

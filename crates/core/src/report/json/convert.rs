@@ -41,6 +41,7 @@ impl From<&Report> for Document {
             verdict: report.verdict,
             findings: report.findings.clone(),
             interrupted: report.interrupted,
+            pauses: report.pauses.clone(),
             // Told once, with the rest of the coverage.
             server: ServerInfo { keywords: None, ..report.server_info.clone() },
             seed: report.seed,
@@ -120,6 +121,7 @@ impl From<Document> for Report {
             findings: document.findings,
             verdict: document.verdict,
             interrupted: document.interrupted,
+            pauses: document.pauses,
             seed: document.seed,
             tags: document.tags,
         }

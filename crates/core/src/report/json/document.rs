@@ -17,7 +17,7 @@ use crate::{
     report::model::{Coverage, Finding, ServerInfo, TraceStats, Verdict, Window},
     scenario::ScenarioKind,
     stats::grade::Grades,
-    tally::Second,
+    tally::{Pause, Second},
     thresholds::{ThresholdViolation, Thresholds},
 };
 
@@ -62,6 +62,9 @@ pub(super) struct Document {
     pub(super) findings: Vec<Finding>,
     /// Whether a signal cut the run short.
     pub(super) interrupted: bool,
+    /// When the load was held on purpose; no rate counts that time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) pauses: Vec<Pause>,
     /// Against whom.
     pub(super) server: ServerInfo,
     /// What random choices were derived from.

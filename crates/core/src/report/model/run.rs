@@ -17,6 +17,7 @@ use crate::{
     report::{Renderer as _, json, markdown},
     scenario::ScenarioKind,
     stats::grade::Grades,
+    tally::Pause,
     thresholds::{ThresholdViolation, Thresholds},
 };
 
@@ -89,6 +90,9 @@ pub struct Report {
     pub verdict: Verdict,
     /// Whether a signal cut the run short.
     pub interrupted: bool,
+    /// When the load was held on purpose; no rate counts that time.
+    #[serde(default)]
+    pub pauses: Vec<Pause>,
     /// What choices were derived from.
     pub seed: u64,
     /// Names under which the run is found again.
@@ -106,6 +110,16 @@ impl Report {
     pub fn error_rate(&self) -> Option<f64> {
         let ended = self.throughput.total_requests.saturating_sub(self.dropped);
         (ended > 0).then(|| self.errors.total as f64 / ended as f64)
+    }
+
+    /// How long the load was held on purpose.
+    pub fn paused(&self) -> Duration {
+        self.pauses.iter().map(Pause::length).sum()
+    }
+
+    /// The windows in which the load was not held: what the others lack is not the server's doing.
+    pub fn unpaused_windows(&self) -> Vec<Window> {
+        self.windows.iter().filter(|window| !window.is_within(&self.pauses)).cloned().collect()
     }
 
     /// The finding with this id, if there is one.

@@ -11,7 +11,7 @@ use crate::{
     histogram::{self, Buckets},
     outcome::ErrorCategory,
     pace::Level,
-    tally::Second,
+    tally::{Pause, Second, paused_within},
 };
 
 /// Times of calls. All are zero when there was no call; `count` says so.
@@ -185,4 +185,12 @@ pub struct Window {
     pub errors: u64,
     /// The response times of calls that ended in it: pairs of nanoseconds and count.
     pub response_ns: Buckets,
+}
+
+impl Window {
+    /// Whether the load was held in a part of it.
+    pub fn is_within(&self, pauses: &[Pause]) -> bool {
+        let from = Duration::from_secs(self.from_secs);
+        !paused_within(pauses, from, from + Duration::from_secs(self.secs)).is_zero()
+    }
 }

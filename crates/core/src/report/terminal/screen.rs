@@ -2,7 +2,7 @@
 
 use anstyle::Style;
 
-use super::Detail;
+use super::{Detail, Signs};
 use crate::{
     display::visible,
     report::wrap::{cut, width, wrap},
@@ -12,6 +12,8 @@ use crate::{
 const WIDTH: usize = 80;
 /// Where the text of a labelled line begins.
 const LABEL: usize = 11;
+/// Columns of a small plot in a table.
+pub(super) const PLOT: usize = 8;
 
 /// A line: a styled beginning and plain text.
 pub(super) struct Line {
@@ -23,12 +25,13 @@ pub(super) struct Line {
 /// The lines so far.
 pub(super) struct Screen<'a> {
     pub(super) detail: &'a Detail,
+    pub(super) signs: Signs,
     pub(super) lines: Vec<Line>,
 }
 
 impl<'a> Screen<'a> {
-    pub(super) fn new(detail: &'a Detail) -> Self {
-        Self { detail, lines: Vec::new() }
+    pub(super) fn new(detail: &'a Detail, signs: Signs) -> Self {
+        Self { detail, signs, lines: Vec::new() }
     }
 
     pub(super) fn line(&mut self, style: Style, label: &str, text: String) {
@@ -72,9 +75,17 @@ impl<'a> Screen<'a> {
 
     /// A row of a table: a name that is cut, and figures at the right.
     pub(super) fn row(&mut self, name: &str, cells: [String; 5]) {
+        self.row_with(name, "", cells);
+    }
+
+    /// The same with a small plot behind the name.
+    pub(super) fn row_with(&mut self, name: &str, plot: &str, cells: [String; 5]) {
         const NAME: usize = 27;
-        let name = cut(&visible(name, 200), NAME);
-        let gap = " ".repeat(NAME - width(&name));
+        let room = NAME - if plot.is_empty() { 0 } else { PLOT + 1 };
+        let name = cut(&visible(name, 200), room);
+        let plot = if plot.is_empty() { String::new() } else { format!(" {plot}") };
+        let name = format!("{name}{}{plot}", " ".repeat(room - width(&name)));
+        let gap = " ".repeat(NAME.saturating_sub(width(&name)));
         let cells: String = cells.iter().map(|cell| format!("{cell:>10}")).collect();
         self.line(Style::new(), "", format!("{name}{gap}{cells}").trim_end().to_owned());
     }

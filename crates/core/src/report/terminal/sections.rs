@@ -4,7 +4,11 @@ use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 
-use super::screen::Screen;
+use super::{
+    course::{course, course_of},
+    kept::kept,
+    screen::{PLOT, Screen},
+};
 use crate::{
     display::visible,
     report::{
@@ -106,6 +110,9 @@ impl Screen<'_> {
                 &format!("{hung} passed the hang threshold, {silent} never answered"),
             );
         }
+        if let Some(told) = course(report, self.signs) {
+            self.field("Course", &told);
+        }
         if let Some(told) = process_line(report) {
             self.field("Process", &told);
         }
@@ -127,7 +134,9 @@ impl Screen<'_> {
         for tool in report.tools.iter().take(self.detail.rows) {
             let [p50, p99, max] = times(&tool.latency);
             let failed = grouped(total(tool.errors.values().copied()));
-            self.row(&tool.name, [grouped(tool.total_requests), failed, p50, p99, max]);
+            let plot = course_of(&tool.windows, PLOT, self.signs);
+            let cells = [grouped(tool.total_requests), failed, p50, p99, max];
+            self.row_with(&tool.name, &plot, cells);
         }
         self.more(report.tools.len(), self.detail.rows);
     }
@@ -172,10 +181,14 @@ impl Screen<'_> {
     }
 
     fn thresholds(&mut self, report: &Report) {
-        if report.threshold_violations.is_empty() {
+        let kept = kept(report);
+        if report.threshold_violations.is_empty() && kept.is_none() {
             return;
         }
         self.blank();
+        if let Some(kept) = kept {
+            self.labelled(style_of(Verdict::Pass), "Kept", &kept);
+        }
         for (at, violation) in report.threshold_violations.iter().enumerate() {
             let label = if at == 0 { "Violated" } else { "" };
             let (expected, actual) =
@@ -191,10 +204,19 @@ impl Screen<'_> {
     }
 
     fn findings(&mut self, report: &Report) {
-        for finding in report.findings.iter().take(self.detail.findings) {
+        self.more(report.findings.len(), self.detail.findings);
+        // The gravest last, where whoever looks at the end of a long screen sees it.
+        let mut shown: Vec<&Finding> = report.findings.iter().take(self.detail.findings).collect();
+        shown.sort_by_key(|finding| finding.severity);
+        for finding in shown {
             self.finding(finding);
         }
-        self.more(report.findings.len(), self.detail.findings);
+        if let Some(dir) = report.run_dir.as_ref().filter(|_| !report.passed()) {
+            let config = dir.join("config.toml");
+            self.blank();
+            let config = shown_path(&config.to_string_lossy());
+            self.field("Again", &format!("mcp-loadtest run --config {config}"));
+        }
     }
 
     fn finding(&mut self, finding: &Finding) {
@@ -208,7 +230,17 @@ impl Screen<'_> {
         if let Some(hint) = finding.hint.as_ref().filter(|_| self.detail.hints) {
             self.indented("  hint: ", &self.foreign(hint));
         }
+        if let Some(command) = &finding.reproduce {
+            self.indented("  again: ", &self.foreign(command));
+        }
     }
+}
+
+/// A path as a shell reads it, whatever is in it.
+fn shown_path(path: &str) -> String {
+    let path = visible(path, 1_000);
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%".contains(c);
+    if path.chars().all(is_plain) { path } else { format!("'{}'", path.replace('\'', "'\\''")) }
 }
 
 fn times(latency: &LatencyStats) -> [String; 3] {

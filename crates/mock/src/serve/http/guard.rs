@@ -24,13 +24,14 @@ pub(super) fn check(head: &Head<'_>) -> Result<(), Response> {
     }
 }
 
-pub(crate) fn is_local_origin(origin: &str) -> bool {
+/// Whether a page of this origin is of this machine.
+pub fn is_local_origin(origin: &str) -> bool {
     let rest = ["http://", "https://"].iter().find_map(|scheme| origin.strip_prefix(scheme));
     rest.is_some_and(is_loopback)
 }
 
 /// Whether `host` or `host:port` is this machine. Any port will do: it may have been forwarded.
-pub(crate) fn is_loopback(authority: &str) -> bool {
+pub fn is_loopback(authority: &str) -> bool {
     // The part in brackets may hold colons; the one before a port may not.
     let (name, port) = match authority.strip_prefix('[') {
         Some(rest) => match rest.split_once(']') {

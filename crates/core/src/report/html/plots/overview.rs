@@ -59,7 +59,7 @@ fn reading(report: &Report) -> String {
     let covered = format!("{} windows of {secs} s", whole.len());
     let rates: Vec<f64> = whole.iter().map(rate).collect();
     let mean = rates.iter().fold(0.0, |sum, rate| sum + rate) / rates.len() as f64;
-    let Some(asked) = asked(report, whole) else {
+    let Some(asked) = asked(report, &whole) else {
         let low = rates.iter().copied().fold(f64::INFINITY, f64::min);
         let high = rates.iter().copied().fold(0.0, f64::max);
         return format!(

@@ -38,7 +38,7 @@ pub(super) fn make(report: &Report) -> Option<Figure> {
 /// Whether the median drifts: beyond chance, and by enough to matter.
 fn reading(report: &Report) -> String {
     let whole = whole_windows(report);
-    let medians = times(whole).into_iter().zip(quantiles(whole, 0.5));
+    let medians = times(&whole).into_iter().zip(quantiles(&whole, 0.5));
     let medians: Vec<(f64, f64)> = medians.filter_map(|(at, median)| Some((at, median?))).collect();
     let covered: u64 = whole.iter().map(|window| window.secs).sum();
     let drift = judge_drift(&medians, Duration::from_secs(covered), 0.0);

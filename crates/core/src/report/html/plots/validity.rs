@@ -42,6 +42,7 @@ pub(super) fn make(report: &Report) -> Option<Figure> {
                 .cpu_us_per_call
                 .map_or("not measured".into(), |cost| format!("{} µs", decimal(cost))),
         ),
+        row("Load held on purpose", phrases::paused(report).unwrap_or_else(|| "never".into())),
         row("Due but not sent", grouped(report.dropped)),
         row("Calls measured", grouped(report.latency.count)),
         row(

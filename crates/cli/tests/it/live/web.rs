@@ -1,0 +1,122 @@
+//! `run --web` as a browser sees it.
+
+use std::{
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    net::TcpStream,
+    process::{Child, Command},
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::{
+    browser::environment,
+    harness::{mock, run},
+    process::binary,
+};
+
+/// A run that is watched, and where.
+struct Watched {
+    child: Child,
+    talk: BufReader<std::process::ChildStderr>,
+    url: String,
+}
+
+impl Watched {
+    fn start(dir: &std::path::Path, server: &str, flags: &[&str]) -> Self {
+        let mut child = binary()
+            .args(["run", "-s", server, "--web", "127.0.0.1:0"])
+            .args(flags)
+            .current_dir(dir)
+            .spawn()
+            .unwrap();
+        let mut talk = BufReader::new(child.stderr.take().unwrap());
+        let mut line = String::new();
+        talk.read_line(&mut line).unwrap();
+        let url = line.trim().strip_prefix("watch it at ").unwrap_or_else(|| panic!("{line}"));
+        Self { child, talk, url: url.to_owned() }
+    }
+
+    /// Waits until the run is over and its page stays.
+    fn wait_for_end(&mut self) {
+        let mut line = String::new();
+        while !line.contains("stays at") {
+            line.clear();
+            assert!(self.talk.read_line(&mut line).unwrap() > 0, "it ended without a word");
+        }
+    }
+
+    fn ask(&self, host: &str) -> String {
+        let address = self.url.trim_start_matches("http://").trim_end_matches('/');
+        let mut stream = TcpStream::connect(address).unwrap();
+        write!(stream, "GET / HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    fn end(mut self) -> Option<i32> {
+        kill_process(Pid::from_child(&self.child), Signal::INT).unwrap();
+        self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn looked(url: &str) -> Value {
+    let looked = Command::new("node")
+        .arg(environment("browser").join("browser.mjs"))
+        .arg("live")
+        .arg(environment("chromium").join("bin/chromium"))
+        .arg(url)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&looked.stderr);
+    assert!(looked.status.success(), "{said}");
+    let seen: Value = serde_json::from_slice(&looked.stdout).unwrap();
+    assert_eq!(seen["errors"], Value::Array(Vec::new()), "{said}");
+    seen
+}
+
+#[test]
+fn a_page_grows_and_ends_with_the_report() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = mock("mock-normal.py");
+    let flags = ["--tool", "echo", "--rate", "50/s", "--duration", "25s"];
+    let mut watched = Watched::start(dir.path(), &server, &flags);
+    let seen = looked(&watched.url);
+
+    assert_eq!(seen["word"], "RUNNING");
+    let number = |seen: &Value| seen[1].as_f64().unwrap();
+    assert!(number(&seen["later"]["shown"]) > number(&seen["early"]["shown"]), "time goes on");
+    for at in 0..seen["early"]["plots"].as_array().unwrap().len() {
+        let print = |when: &str| seen[when]["plots"][at]["print"].clone();
+        assert_ne!(print("early"), print("later"), "plot {at} stands still");
+    }
+    assert_eq!(seen["brushed"], seen["kept"], "whoever looks closer is not disturbed");
+    assert_eq!(seen["end"]["word"], "PASS");
+    assert!(seen["end"]["text"].as_str().unwrap().contains("What this means"));
+
+    watched.wait_for_end();
+    assert!(watched.ask("localhost").contains(">PASS<"), "the page stays");
+    assert_eq!(watched.end(), Some(0), "a run that passed has passed");
+}
+
+#[test]
+fn only_this_machine_can_read_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = mock("mock-normal.py");
+    let watched = Watched::start(dir.path(), &server, &["--tool", "echo", "--duration", "600s"]);
+    assert!(watched.ask("evil.example").starts_with("HTTP/1.1 403"));
+    assert!(watched.ask("127.0.0.1:1").starts_with("HTTP/1.1 200"));
+    assert_eq!(watched.end(), Some(130), "whoever interrupts the run need not close its page");
+
+    let ran = run(&["run", "-s", &server, "--tool", "echo", "--web", "0.0.0.0:0"]);
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(ran.err.contains("other machines") && ran.err.contains("127.0.0.1"), "{}", ran.err);
+}

@@ -1,0 +1,126 @@
+//! What one thread saw since it last told.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::{
+    event::{ProcessSample, note},
+    tally::{Counts, Moment, Tally},
+};
+
+/// Notes that are worth a line while the run goes on.
+const TOLD: &[&str] = &[
+    note::SERVER_EXIT,
+    note::STRAY_PROCESS,
+    note::LATE_REPLY,
+    note::ORPHAN_REPLY,
+    note::FRAME_DEFECT,
+    note::FRAME_TOO_LARGE,
+    note::SCHEMA_MISMATCH,
+    note::REVISION_MISMATCH,
+    note::SEGMENT,
+    note::CAPACITY,
+    note::RECONNECT_FAILED,
+    note::DIVERGENCE,
+    note::FUZZ_FAILURE,
+    note::ENDED_ON_FAIL,
+    note::ABORTED,
+];
+
+/// What one thread saw: sums since the start of the run, and single things since its last glimpse.
+#[derive(Debug, Clone)]
+pub struct Glimpse {
+    /// Which thread.
+    pub worker: u16,
+    /// When.
+    pub at: Duration,
+    /// How its calls ended so far.
+    pub counts: Counts,
+    /// The same by tool.
+    pub tools: Vec<(String, Counts)>,
+    /// When its first call should have started.
+    pub first_start: Option<Duration>,
+    /// The step of the scenario that its last calls belong to.
+    pub segment: u16,
+    /// Calls that passed the hang threshold so far.
+    pub hangs: u64,
+    /// Calls that were never answered so far.
+    pub deadlocks: u64,
+    /// Seconds that have passed since.
+    pub seconds: Vec<Moment>,
+    /// Samples of the server's processes since.
+    pub samples: Vec<ProcessSample>,
+    /// What was noted since.
+    pub log: Vec<LogLine>,
+}
+
+/// Something that was noted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LogLine {
+    /// When.
+    #[serde(serialize_with = "crate::event::as_secs::serialize")]
+    pub at: Duration,
+    /// What kind of thing.
+    pub what: &'static str,
+    /// In words; may come from the server.
+    pub text: String,
+}
+
+/// Up to where a thread has told.
+#[derive(Debug, Clone, Default)]
+pub struct Cursor {
+    seconds: usize,
+    samples: usize,
+    at: Option<Duration>,
+}
+
+impl Cursor {
+    /// What is new, and the cursor for the next time. Nothing is lost when it could not be told: the
+    /// old cursor then stays.
+    pub fn look(&self, worker: u16, tally: &Tally, now: Duration) -> (Glimpse, Self) {
+        let until = now.as_secs() as usize;
+        let segments = &tally.segments;
+        let glimpse = Glimpse {
+            worker,
+            at: now,
+            counts: tally.counts(),
+            tools: tools(tally),
+            first_start: segments.iter().filter_map(|segment| segment.first_start).min(),
+            segment: segments.len().saturating_sub(1) as u16,
+            hangs: tally.hang_count,
+            deadlocks: tally.deadlock_count,
+            seconds: tally.timeline.between(self.seconds, until),
+            samples: tally.samples.get(self.samples..).unwrap_or_default().to_vec(),
+            log: log(tally, self.at),
+        };
+        let next = Self { seconds: until, samples: tally.samples.len(), at: Some(now) };
+        (glimpse, next)
+    }
+}
+
+fn tools(tally: &Tally) -> Vec<(String, Counts)> {
+    let mut tools: Vec<(String, Counts)> = Vec::new();
+    for tool in tally.segments.iter().flat_map(|segment| &segment.tools) {
+        match tools.iter_mut().find(|(name, _)| *name == tool.name) {
+            Some((_, counts)) => counts.merge(&tool.counts),
+            None => tools.push((tool.name.clone(), tool.counts.clone())),
+        }
+    }
+    tools
+}
+
+fn log(tally: &Tally, after: Option<Duration>) -> Vec<LogLine> {
+    let failures = tally.failures.iter().map(|(category, note)| (category.name(), note));
+    let notes = TOLD.iter().filter_map(|name| Some((*name, tally.notes.get(*name)?)));
+    let diagnoses = tally.diagnoses.values().map(|note| ("silent", note));
+    let mut lines: Vec<LogLine> = failures
+        .chain(notes)
+        .chain(diagnoses)
+        .flat_map(|(what, note)| {
+            note.since(after).map(move |(at, text)| LogLine { at, what, text: text.to_owned() })
+        })
+        .collect();
+    lines.sort_by_key(|line| line.at);
+    lines
+}
