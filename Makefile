@@ -50,7 +50,7 @@ fuzz:
 	MCP_LOADTEST_FUZZ_CASES=50000 $(CARGO) test --release -p mcp-loadtest-cli --test it fuzzer -- --nocapture
 
 schemas:
-	@for name in config metrics trace summary comparison tools probe gateway case fixtures llm-journal llm-verdict suite test; do \
+	@for name in config metrics trace summary comparison tools probe doctor gateway case fixtures llm-journal llm-verdict suite test; do \
 	  $(CARGO) run --quiet -p mcp-loadtest-cli -- schema $$name > schemas/$$name.v1.json; done
 
 # What report.html embeds: uPlot as published, and the print of the script by which the page names it.

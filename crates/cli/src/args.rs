@@ -4,7 +4,7 @@ use clap::{Parser, Subcommand};
 
 use crate::{
     commands::{
-        agent, audit, compare, completions, deadlock_probe, demo, example_config, gateway,
+        agent, audit, compare, completions, deadlock_probe, demo, doctor, example_config, gateway,
         list_scenarios, llm, man, mock, negative_path, probe, proxy, replay, report, run, runs,
         schema, test,
     },
@@ -57,6 +57,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// See a deadlock caught and a healthy server measured, with no set-up.
     Demo(demo::DemoArgs),
+    /// Look whether everything is there that a test needs, and say what to do where it is not.
+    Doctor(Box<doctor::DoctorArgs>),
     /// Quick health check: handshake, tool list, one call per tool that only reads.
     Probe(probe::ProbeArgs),
     /// Call tools with what they must refuse: does the server refuse it, and live on?

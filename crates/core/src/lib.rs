@@ -22,6 +22,7 @@ pub mod compare;
 pub mod config;
 pub mod danger;
 pub mod display;
+pub mod doctor;
 pub mod eval;
 pub mod event;
 pub mod exit;

@@ -53,6 +53,7 @@ mod contract;
 mod error;
 mod files;
 mod fuzz;
+mod greet;
 mod history;
 mod load;
 mod plan;
@@ -68,10 +69,12 @@ mod stop;
 mod suite;
 mod target;
 mod trace_writer;
+mod unfinished;
 mod wall_clock;
 
 pub use error::RunError;
 pub use fuzz::{Replay, Replayed};
+pub use greet::{Greeting, greet};
 pub use history::{History, PastRun, RoundsDir, write_comparison};
 pub use mcp_loadtest_core::{
     compare::{self, Comparison, ComparisonVerdict, Policy},
@@ -101,3 +104,5 @@ pub use suite::{
     LoadedSuite, NoStand, Speaker, Stand, StartedLlm, StartedMock, Starting, SuiteOutcome,
     SuiteRun, TestWatcher, Watched,
 };
+pub use unfinished::{Unfinished, UnfinishedRun};
+pub use wall_clock::wall_time;

@@ -176,6 +176,7 @@ fn a_clients_file_may_name_any_transport() {
 fn every_command_explains_itself() {
     for command in [
         "demo",
+        "doctor",
         "probe",
         "deadlock-probe",
         "run",

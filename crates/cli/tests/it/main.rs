@@ -14,6 +14,8 @@ mod cluster;
 mod commands;
 mod compare;
 mod cookbook;
+#[cfg(unix)]
+mod doctor;
 mod fuzzer;
 mod gateway;
 mod harness;
