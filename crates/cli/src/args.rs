@@ -9,13 +9,14 @@ use crate::{
         schema, test,
     },
     env::Color,
+    version::VERSION,
 };
 
 /// Find out how an MCP stack breaks, before its users do.
 #[derive(Debug, Parser)]
 #[command(
     name = "mcp-loadtest",
-    version,
+    version = VERSION.as_str(),
     about,
     after_help = "\
 Examples:

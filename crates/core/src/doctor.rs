@@ -56,7 +56,14 @@ pub struct Seen {
 impl Seen {
     /// Something, and what it is worth.
     pub fn new(health: Health, what: impl Into<String>) -> Self {
-        Self { health, what: what.into(), fix: None, fixable: false, details: Vec::new(), done: None }
+        Self {
+            health,
+            what: what.into(),
+            fix: None,
+            fixable: false,
+            details: Vec::new(),
+            done: None,
+        }
     }
 
     /// Says what to do about it.

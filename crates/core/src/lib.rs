@@ -17,6 +17,7 @@ pub mod agent;
 pub mod analysis;
 pub mod arguments;
 pub mod check;
+pub mod ci;
 pub mod clients;
 pub mod compare;
 pub mod config;

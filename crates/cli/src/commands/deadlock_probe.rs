@@ -6,11 +6,13 @@ use clap::Args;
 use mcp_loadtest_core::{
     config::{Arguments, Config},
     exit::Exit,
+    report::summary,
     scenario::ScenarioName,
 };
 
 use super::{explain, run::explanation};
 use crate::{
+    ci_args::CiArgs,
     env::Env,
     error::CliError,
     load::{Load, ShowArgs},
@@ -56,6 +58,8 @@ pub(crate) struct DeadlockProbeArgs {
     #[arg(short, long, value_name = "DIR", default_value = "./runs")]
     output_dir: PathBuf,
     #[command(flatten)]
+    ci: CiArgs,
+    #[command(flatten)]
     show: ShowArgs,
     /// Print the algorithm, step by step, and exit.
     #[arg(long)]
@@ -78,7 +82,11 @@ pub(crate) fn run(args: &DeadlockProbeArgs, env: &mut Env) -> Result<Exit, CliEr
         threads: None,
         show: args.show,
     };
-    load.execute(env)
+    let report = load.measure(env)?;
+    load.show(&report, env);
+    let exit = summary::exit(&report);
+    args.ci.tell_run(&report, Some(&load.server), exit, env)?;
+    Ok(exit)
 }
 
 fn config(args: &DeadlockProbeArgs) -> Result<Config, CliError> {

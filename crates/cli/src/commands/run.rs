@@ -13,6 +13,7 @@ use mcp_loadtest_core::{
 use super::{explain, test};
 use crate::{
     baseline,
+    ci_args::CiArgs,
     compare_args::CompareLimitArgs,
     env::Env,
     error::CliError,
@@ -50,6 +51,8 @@ pub(crate) struct RunArgs {
     compare: CompareLimitArgs,
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    ci: CiArgs,
     #[command(flatten)]
     show: ShowArgs,
     /// Print what the scenario does, step by step, and exit.
@@ -222,10 +225,11 @@ pub(crate) fn run(args: &RunArgs, env: &mut Env) -> Result<Exit, CliError> {
             if only.config.compare.baseline.is_none() {
                 args.compare.refuse_unused()?;
             }
-            let (exit, _report) = baseline::execute(only, env)?;
+            let (exit, report) = baseline::execute(only, env)?;
+            args.ci.tell_run(&report, Some(&only.server), exit, env)?;
             #[cfg(feature = "otlp")]
             if let Some(endpoint) = &args.output.otlp {
-                crate::otlp::export(&_report, endpoint)?;
+                crate::otlp::export(&report, endpoint)?;
             }
             Ok(exit)
         }
@@ -233,6 +237,10 @@ pub(crate) fn run(args: &RunArgs, env: &mut Env) -> Result<Exit, CliError> {
         _ if args.output.otlp.is_some() => Err(CliError::usage(
             "--otlp is for a run of one server",
             "run each server by itself, or leave --otlp out",
+        )),
+        _ if args.ci.is_asked_for() => Err(CliError::usage(
+            "--github and --code-quality are for a run of one server",
+            "run each server by itself, or leave them out",
         )),
         _ => args.targets.execute(&targets, loads, env),
     }

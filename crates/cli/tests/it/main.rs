@@ -8,6 +8,8 @@ mod bad_input;
 #[cfg(unix)]
 mod browser;
 #[cfg(unix)]
+mod ci;
+#[cfg(unix)]
 mod clients;
 #[path = "../../../mock/tests/it/audit/cluster.rs"]
 mod cluster;
@@ -31,5 +33,7 @@ mod otlp;
 mod probe;
 mod process;
 mod proxy;
+#[cfg(unix)]
+mod python;
 mod strict;
 mod suite;

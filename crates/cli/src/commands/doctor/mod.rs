@@ -21,7 +21,7 @@ use mcp_loadtest_core::{
 pub(crate) use self::checks::CHECKS;
 use self::scene::Scene;
 use super::explain;
-use crate::{env::Env, error::CliError, server_args::ServerArgs};
+use crate::{env::Env, error::CliError, server_args::ServerArgs, version::VERSION};
 
 /// Arguments of `doctor`.
 #[derive(Debug, Args)]
@@ -124,7 +124,7 @@ pub(crate) fn run(args: &DoctorArgs, env: &mut Env) -> Result<Exit, CliError> {
     scene.tee_stderr = args.server.tee_stderr;
     let checks = carry_out(&scene, args)?;
     let system = format!("{} {}", std::env::consts::OS, std::env::consts::ARCH);
-    let report = DoctorReport::new(env!("CARGO_PKG_VERSION"), &system, checks);
+    let report = DoctorReport::new(&VERSION, &system, checks);
     env.out(&if args.json {
         serde_json::to_string_pretty(&report).unwrap_or_default() + "\n"
     } else {

@@ -1,0 +1,121 @@
+//! What CI servers get: annotations, summaries, outputs, code quality; and the examples for them.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use serde_json::Value;
+
+use crate::{harness::mock, process::binary};
+
+/// Runs a command as a step of GitHub Actions would, and gives its code, stderr, summary and outputs.
+fn step(dir: &Path, args: &[&str]) -> (Option<i32>, String, String, String) {
+    let (summary, outputs) = (dir.join("summary.md"), dir.join("outputs"));
+    let ran = binary()
+        .args(args)
+        .args(["--github", "--code-quality", "quality.json"])
+        .current_dir(dir)
+        .env("GITHUB_STEP_SUMMARY", &summary)
+        .env("GITHUB_OUTPUT", &outputs)
+        .output()
+        .unwrap();
+    let read = |path: &Path| fs::read_to_string(path).unwrap_or_default();
+    let stderr = String::from_utf8(ran.stderr).unwrap();
+    (ran.status.code(), stderr, read(&summary), read(&outputs))
+}
+
+fn quality(dir: &Path) -> Vec<Value> {
+    let text = fs::read(dir.join("quality.json")).unwrap();
+    let entries: Vec<Value> = serde_json::from_slice(&text).unwrap();
+    for entry in &entries {
+        for key in ["description", "check_name", "fingerprint", "severity"] {
+            assert!(entry[key].is_string(), "{key}: {entry:#}");
+        }
+        assert!(entry["location"]["lines"]["begin"].as_u64().unwrap() > 0, "{entry:#}");
+    }
+    entries
+}
+
+#[test]
+fn a_run_that_fails_is_annotated_and_one_that_passes_is_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = mock("mock-normal.py");
+    let run = ["run", "-s", &server, "--tool", "echo", "--duration", "300ms"];
+    let impossible = [run.as_slice(), &["--min-rps", "1000000000"]].concat();
+    let (code, annotations, summary, outputs) = step(dir.path(), &impossible);
+    assert_eq!(code, Some(1), "{annotations}");
+    assert!(annotations.contains("::error title=min_rps%3A expected"), "{annotations}");
+    assert!(summary.starts_with("# Run ") && summary.contains("min_rps"), "{summary}");
+    assert!(outputs.starts_with("passed=false\nverdict=FAIL\nrun-id="), "{outputs}");
+    assert!(outputs.contains("p99-ms=") && outputs.contains("run-dir=/"), "{outputs}");
+    assert_eq!(quality(dir.path())[0]["check_name"], "min_rps");
+    let run_dir = outputs.lines().find_map(|line| line.strip_prefix("run-dir=")).unwrap();
+    let (code, again, ..) = step(dir.path(), &["report", run_dir]);
+    assert_eq!((code, again.as_str()), (Some(1), annotations.as_str()), "told again alike");
+    let dir = tempfile::tempdir().unwrap();
+    let (code, annotations, summary, outputs) = step(dir.path(), &run);
+    assert_eq!(code, Some(0), "{annotations}");
+    assert!(!annotations.contains("::error"), "{annotations}");
+    assert!(summary.contains("PASS") && outputs.starts_with("passed=true\n"), "{outputs}");
+    assert!(quality(dir.path()).iter().all(|entry| entry["severity"] != "critical"));
+}
+
+#[test]
+fn a_probe_is_annotated_in_the_file_of_the_server() {
+    let dir = tempfile::tempdir().unwrap();
+    let fixture = mock("mock-broken.py");
+    let script = Path::new(fixture.strip_prefix("python3 ").unwrap());
+    let folder = script.parent().unwrap();
+    let server = format!(
+        "import runpy, sys\nsys.path.insert(0, {folder:?})\nrunpy.run_path({script:?}, run_name='__main__')\n"
+    );
+    fs::write(dir.path().join("server.py"), server).unwrap();
+    let probe = ["probe", "-s", "python3 server.py", "--quick"];
+    let quick = ["--hang-threshold", "500ms", "--grace-period", "500ms"];
+    let (code, annotations, summary, outputs) = step(dir.path(), &[probe, quick].concat());
+    assert_eq!(code, Some(1), "{annotations}");
+    assert!(annotations.contains("::error file=server.py,title="), "{annotations}");
+    assert!(annotations.lines().filter(|line| line.starts_with("::")).count() <= 10);
+    assert!(summary.starts_with("## ❌ mcp-loadtest probe: "), "{summary}");
+    assert_eq!(outputs, "passed=false\n");
+    assert!(quality(dir.path()).iter().any(|entry| entry["location"]["path"] == "server.py"));
+}
+
+#[test]
+fn several_servers_have_no_one_line_to_annotate() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = mock("mock-normal.py");
+    let (code, told, ..) = step(dir.path(), &["run", "-s", &server, "-s", &server]);
+    assert_eq!(code, Some(2));
+    assert!(told.contains("for a run of one server"), "{told}");
+}
+
+/// The linter, with the schemas that it brings along: nothing is fetched.
+fn lint(schema: &str, file: &str) -> (bool, String) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let home = std::env::var_os("TESTENV_HOME").map_or(root.join("target/testenv"), PathBuf::from);
+    let program = home.join("ci-lint/bin/check-jsonschema");
+    assert!(program.exists(), "{} is not there: run `make env`", program.display());
+    let ran = Command::new(program)
+        .args(["--no-cache", "--builtin-schema", schema])
+        .arg(root.join(file))
+        .output()
+        .unwrap();
+    (ran.status.success(), String::from_utf8_lossy(&ran.stdout).into_owned())
+}
+
+#[test]
+fn the_action_and_the_examples_are_what_the_servers_expect() {
+    for (schema, file) in [
+        ("vendor.github-actions", "action.yml"),
+        ("vendor.github-workflows", "examples/workflows/github.yml"),
+        ("vendor.gitlab-ci", "examples/workflows/gitlab-ci.yml"),
+    ] {
+        let (good, told) = lint(schema, file);
+        assert!(good, "{file}: {told}");
+    }
+    let (good, _) = lint("vendor.github-workflows", "action.yml");
+    assert!(!good, "the linter looks");
+}
