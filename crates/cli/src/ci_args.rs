@@ -7,15 +7,16 @@ use std::{
 };
 
 use clap::Args;
-use mcp_loadtest::{Report, Server};
+use mcp_loadtest::{Comparison, Server};
 use mcp_loadtest_core::{
     check::likely_source,
     ci::{self, Remark, code_quality, github},
+    compare,
     exit::Exit,
     report::{Renderer as _, markdown::Markdown},
 };
 
-use crate::{env::Env, error::CliError};
+use crate::{baseline::Compared, env::Env, error::CliError};
 
 /// Where GitHub keeps the summary of a step.
 const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
@@ -64,29 +65,55 @@ impl CiArgs {
     /// Tells what is wrong with a run.
     pub(crate) fn tell_run(
         &self,
-        report: &Report,
+        Compared { exit, report, comparison }: &Compared,
         server: Option<&Server>,
-        exit: Exit,
         env: &mut Env,
     ) -> Result<(), CliError> {
         if !self.is_asked_for() {
             return Ok(());
         }
-        let remarks = ci::of_report(report, server.and_then(likely_source));
+        let file = server.and_then(likely_source);
+        let worse = comparison.as_ref().and_then(|one| ci::of_comparison(one, file));
+        let remarks: Vec<_> = worse.into_iter().chain(ci::of_report(report, file)).collect();
         let page = || {
             let mut text = Vec::new();
             // Writing to memory cannot fail.
             let _ = Markdown.render(report, &mut text);
+            if let Some(comparison) = comparison {
+                let _ = compare::markdown::render(comparison, &mut text);
+            }
             String::from_utf8_lossy(&text).into_owned()
         };
         let dir = report.run_dir.as_ref().map(|dir| dir.display().to_string()).unwrap_or_default();
         let p99 = report.latency.p99.as_secs_f64() * 1e3;
         let outputs = [
-            ("passed", (exit == Exit::Pass).to_string()),
+            ("passed", (*exit == Exit::Pass).to_string()),
             ("verdict", report.verdict.name().to_owned()),
             ("run-id", report.run_id.clone()),
             ("run-dir", dir),
             ("p99-ms", if report.latency.count == 0 { String::new() } else { format!("{p99:.3}") }),
+        ];
+        self.tell(&remarks, page, &outputs, env)
+    }
+}
+
+impl CiArgs {
+    /// Tells what a comparison of saved runs comes to.
+    pub(crate) fn tell_comparison(
+        &self,
+        comparison: &Comparison,
+        env: &mut Env,
+    ) -> Result<(), CliError> {
+        let remarks: Vec<_> = ci::of_comparison(comparison, None).into_iter().collect();
+        let page = || {
+            let mut text = Vec::new();
+            // Writing to memory cannot fail.
+            let _ = compare::markdown::render(comparison, &mut text);
+            String::from_utf8_lossy(&text).into_owned()
+        };
+        let outputs = [
+            ("passed", (comparison.exit() == Exit::Pass).to_string()),
+            ("verdict", comparison.verdict.name().to_owned()),
         ];
         self.tell(&remarks, page, &outputs, env)
     }

@@ -12,6 +12,7 @@ use mcp_loadtest_core::{
 
 use super::{explain, run::explanation};
 use crate::{
+    baseline::Compared,
     ci_args::CiArgs,
     env::Env,
     error::CliError,
@@ -85,7 +86,7 @@ pub(crate) fn run(args: &DeadlockProbeArgs, env: &mut Env) -> Result<Exit, CliEr
     let report = load.measure(env)?;
     load.show(&report, env);
     let exit = summary::exit(&report);
-    args.ci.tell_run(&report, Some(&load.server), exit, env)?;
+    args.ci.tell_run(&Compared { exit, report, comparison: None }, Some(&load.server), env)?;
     Ok(exit)
 }
 

@@ -10,7 +10,7 @@ use mcp_loadtest_core::{
 };
 
 use super::explain;
-use crate::{ci_args::CiArgs, env::Env, error::CliError, load};
+use crate::{baseline::Compared, ci_args::CiArgs, env::Env, error::CliError, load};
 
 /// Arguments of `report`.
 #[derive(Debug, Args)]
@@ -66,6 +66,6 @@ pub(crate) fn run(args: &ReportArgs, env: &mut Env) -> Result<Exit, CliError> {
         env.out(&String::from_utf8_lossy(&text));
     }
     let exit = summary::exit(&report);
-    args.ci.tell_run(&report, None, exit, env)?;
+    args.ci.tell_run(&Compared { exit, report, comparison: None }, None, env)?;
     Ok(exit)
 }

@@ -225,13 +225,13 @@ pub(crate) fn run(args: &RunArgs, env: &mut Env) -> Result<Exit, CliError> {
             if only.config.compare.baseline.is_none() {
                 args.compare.refuse_unused()?;
             }
-            let (exit, report) = baseline::execute(only, env)?;
-            args.ci.tell_run(&report, Some(&only.server), exit, env)?;
+            let compared = baseline::execute(only, env)?;
+            args.ci.tell_run(&compared, Some(&only.server), env)?;
             #[cfg(feature = "otlp")]
             if let Some(endpoint) = &args.output.otlp {
-                crate::otlp::export(&report, endpoint)?;
+                crate::otlp::export(&compared.report, endpoint)?;
             }
-            Ok(exit)
+            Ok(compared.exit)
         }
         #[cfg(feature = "otlp")]
         _ if args.output.otlp.is_some() => Err(CliError::usage(

@@ -84,6 +84,31 @@ fn a_probe_is_annotated_in_the_file_of_the_server() {
 }
 
 #[test]
+fn a_regression_is_annotated() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = env!("CARGO_BIN_EXE_mcp-loadtest");
+    let slow = |ms: u32| format!("{program} mock --fault slow:{ms}");
+    for (name, server) in [("before", slow(1)), ("after", slow(100))] {
+        let run = ["run", "-s", &server, "--tool", "echo", "--duration", "7s", "-o", name];
+        let ran = binary().args(run).current_dir(dir.path()).output().unwrap();
+        assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stdout));
+    }
+    let only = |name: &str| {
+        let path = dir.path().join(name).read_dir().unwrap().next().unwrap().unwrap().path();
+        path.display().to_string()
+    };
+    let (before, after) = (only("before"), only("after"));
+    let (code, annotations, summary, outputs) = step(dir.path(), &["compare", &before, &after]);
+    assert_eq!(code, Some(1), "{annotations}");
+    assert!(annotations.starts_with("::error title=REGRESSION%3A "), "{annotations}");
+    assert!(summary.contains("REGRESSION"), "{summary}");
+    assert_eq!(outputs, "passed=false\nverdict=REGRESSION\n");
+    assert_eq!(quality(dir.path())[0]["check_name"], "regression");
+    let (code, annotations, ..) = step(dir.path(), &["compare", &before, &before]);
+    assert_eq!((code, annotations.as_str()), (Some(0), ""));
+}
+
+#[test]
 fn several_servers_have_no_one_line_to_annotate() {
     let dir = tempfile::tempdir().unwrap();
     let server = mock("mock-normal.py");

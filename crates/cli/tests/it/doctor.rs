@@ -11,7 +11,7 @@ use crate::{
 
 /// A machine with the real PATH, and nothing else of ours.
 fn doctor(dir: &Path, args: &[&str]) -> (Option<i32>, Value) {
-    let path = std::env::var("PATH").unwrap();
+    let path = std::env::var_os("PATH").unwrap();
     let Output { status, stdout, stderr } = binary()
         .args([["doctor", "--json"].as_slice(), args].concat())
         .current_dir(dir)

@@ -25,6 +25,7 @@ mod interrupted;
 #[cfg(unix)]
 mod llm;
 mod llm_command;
+mod looks;
 mod mock;
 #[cfg(unix)]
 mod museum;

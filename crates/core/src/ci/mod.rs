@@ -10,6 +10,8 @@ pub mod page;
 mod tests;
 
 use crate::{
+    compare::{Comparison, ComparisonVerdict},
+    exit::Exit,
     report::{Finding, Report, Severity},
     suite::{Outcome, SuiteReport, TestResult},
 };
@@ -80,6 +82,21 @@ pub fn of_report(report: &Report, file: Option<&str>) -> Vec<Remark> {
         }
     });
     violated.chain(of_findings(&report.findings, file)).collect()
+}
+
+/// What a comparison with an earlier run comes to; nothing where the run is no worse.
+pub fn of_comparison(comparison: &Comparison, file: Option<&str>) -> Option<Remark> {
+    let severity = match (comparison.exit(), comparison.verdict) {
+        (Exit::Pass, ComparisonVerdict::Pass) => return None,
+        (Exit::Pass, _) => Severity::Warning,
+        _ => Severity::Critical,
+    };
+    let verdict = comparison.verdict.name();
+    let headline = comparison.headline();
+    Some(Remark {
+        file: file.map(str::to_owned),
+        ..Remark::new(&verdict.to_ascii_lowercase(), severity, format!("{verdict}: {headline}"))
+    })
 }
 
 /// The tests of suites that failed or could not be carried out.
