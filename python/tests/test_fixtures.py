@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -87,6 +88,13 @@ def is_there(pid):
     return True
 
 
+def wait_until(what, condition):
+    until = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < until, what
+        time.sleep(0.05)
+
+
 def test_nothing_outlives_a_test_that_fails(pytester):
     pytester.makepyfile(
         """
@@ -100,10 +108,11 @@ def test_nothing_outlives_a_test_that_fails(pytester):
     assert not is_there(int((pytester.path / "pid").read_text()))
 
 
-def test_nothing_outlives_an_interrupted_session(pytester):
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_nothing_outlives_a_session_that_ends_early(pytester, how):
     pytester.makepyfile(
         """
-        import os, signal, time
+        import time
 
         def test_waits(mcp_mock):
             server = mcp_mock()
@@ -111,12 +120,9 @@ def test_nothing_outlives_an_interrupted_session(pytester):
             time.sleep(600)
         """
     )
-    session = pytester.popen([__import__("sys").executable, "-m", "pytest", "-q"])
-    until = time.monotonic() + 60
+    session = pytester.popen([sys.executable, "-m", "pytest", "-q"])
     file = pytester.path / "pid"
-    while not (file.exists() and file.read_text()):
-        assert time.monotonic() < until, "the test did not start"
-        time.sleep(0.05)
-    session.send_signal(signal.SIGINT)
+    wait_until("the test has begun", lambda: file.exists() and file.read_text())
+    session.send_signal(how)
     session.wait(60)
-    assert not is_there(int(file.read_text()))
+    wait_until("the server is gone", lambda: not is_there(int(file.read_text())))

@@ -56,6 +56,15 @@ def run(command, *words, cwd=None, **options):
         raise Failed(ran.stderr.strip() or f"it ended with {ran.returncode}") from None
 
 
+def guard(pid):
+    """A process that ends another one when we die too suddenly to do so: its stdin ends with us."""
+    if os.name != "posix":
+        return None
+    line = ["sh", "-c", 'read -r _; kill -TERM "$1"', "sh", str(pid)]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    return subprocess.Popen(line, stdin=subprocess.PIPE, start_new_session=True, **quiet)
+
+
 class Running:
     """Something that listens. It ends with `stop`, with a `with` block, or with this value."""
 
@@ -74,6 +83,7 @@ class Running:
                 # Ctrl-C in the terminal is for whoever runs the tests, who then stops what was started.
                 start_new_session=True,
             )
+        self._guard = guard(self._process.pid)
         try:
             self._read_addresses()
         except BaseException:
@@ -118,6 +128,12 @@ class Running:
 
     def stop(self):
         """Ends it: politely, and then not. What it writes to files is complete afterwards."""
+        if self._guard is not None:
+            # Killed and not just left alone: it must not outlive the number that it was told.
+            self._guard.kill()
+            self._guard.wait()
+            self._guard.stdin.close()
+            self._guard = None
         if self.is_running():
             self._process.send_signal(signal.SIGTERM)
             try:
@@ -133,6 +149,5 @@ class Running:
         self.stop()
 
     def __del__(self):
-        if hasattr(self, "_process") and self.is_running():
-            self._process.kill()
-            self._process.wait()
+        if hasattr(self, "_guard"):
+            self.stop()
