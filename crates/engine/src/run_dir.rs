@@ -44,7 +44,7 @@ impl Running {
     fn begin(dir: &Path) -> io::Result<Self> {
         let path = dir.join(file::RUNNING);
         let file = fs::File::create(&path)?;
-        // Some network file systems have no locks: there a run that goes on looks like a killed one.
+        // Some network file systems have no locks: there nobody can tell, and nobody is called dead.
         let _ = file.try_lock();
         Ok(Self { path, file: Some(file) })
     }

@@ -146,3 +146,71 @@ fn the_action_and_the_examples_are_what_the_servers_expect() {
     let (good, _) = lint("vendor.github-workflows", "action.yml");
     assert!(!good, "the linter looks");
 }
+
+/// The script of the step of action.yml that has this name.
+fn script_of_action(step: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let action = fs::read_to_string(root.join("action.yml")).unwrap();
+    let (_, after) = action.split_once(&format!("- name: {step}\n")).unwrap();
+    let (_, script) = after.split_once("run: |\n").unwrap();
+    let lines = script.lines().map_while(|line| line.strip_prefix("        "));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_action_passes_its_arguments_on_as_they_are() {
+    let dir = tempfile::tempdir().unwrap();
+    let bin = dir.path().join("bin");
+    fs::create_dir(&bin).unwrap();
+    let program = env!("CARGO_BIN_EXE_mcp-loadtest");
+    std::os::unix::fs::symlink(program, bin.join("mcp-loadtest")).unwrap();
+    let args = format!("probe\n--server\n{}\n--only\nunknown_tool\n", mock("mock-normal.py"));
+    let outputs = dir.path().join("outputs");
+    let run = |args: &str| {
+        let script = script_of_action("Test");
+        let shell = ["--noprofile", "--norc", "-e", "-o", "pipefail", "-c"];
+        let mut bash = Command::new("bash");
+        bash.args(shell).arg(script).current_dir(dir.path());
+        bash.env("ROOT", dir.path()).env("ARGS", args).env("GITHUB_OUTPUT", &outputs);
+        bash.output().unwrap()
+    };
+    let ran = run(&args);
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    assert_eq!(fs::read_to_string(&outputs).unwrap(), "passed=true\n");
+    let hostile = run("probe\n--server\n$(touch forged); `touch forged`");
+    assert_eq!(hostile.status.code(), Some(2));
+    assert!(!dir.path().join("forged").exists(), "no shell reads the arguments");
+}
+
+/// The command lines of the examples, as words.
+fn example_commands() -> Vec<Vec<String>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/workflows");
+    let read = |name: &str| fs::read_to_string(root.join(name)).unwrap();
+    let (github, gitlab) = (read("github.yml"), read("gitlab-ci.yml"));
+    let blocks = github.split("args: |\n").skip(1).map(|block| {
+        let lines = block.lines().map_while(|line| line.strip_prefix("            "));
+        lines.map(str::to_owned).collect()
+    });
+    let lines = gitlab.lines().filter_map(|line| line.trim().strip_prefix("- mcp-loadtest "));
+    let words = lines.map(|line| {
+        line.split('"').enumerate().flat_map(|(at, part)| match at % 2 {
+            0 => part.split_whitespace().map(str::to_owned).collect(),
+            _ => vec![part.to_owned()],
+        })
+    });
+    blocks.chain(words.map(Iterator::collect)).collect()
+}
+
+#[test]
+fn the_examples_are_command_lines_that_we_take() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = crate::harness::run(&["example-config"]).out;
+    fs::write(dir.path().join("bench.toml"), config).unwrap();
+    let commands = example_commands();
+    assert_eq!(commands.len(), 4, "{commands:?}");
+    for words in commands {
+        let words: Vec<_> = words.iter().map(String::as_str).chain(["--explain"]).collect();
+        let ran = crate::harness::run_in(dir.path(), &words);
+        assert_eq!(ran.code, 0, "{words:?}: {}", ran.err);
+    }
+}

@@ -228,6 +228,35 @@ fn every_page_is_checked() {
     }
 }
 
+/// The pages of the repository that people read.
+fn pages(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        let is_page = entry.extension().is_some_and(|it| it == "md") || entry.ends_with("llms.txt");
+        match entry.is_dir() {
+            true if entry.starts_with(root().join("docs")) => found.extend(pages(&entry)),
+            false if is_page => found.push(entry),
+            _ => {}
+        }
+    }
+    found
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let mut count = 0;
+    for page in pages(&root()) {
+        let text = fs::read_to_string(&page).unwrap();
+        let links = text.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
+        for (link, _) in links.filter(|(link, _)| !link.contains("://") && !link.contains(' ')) {
+            let file = page.parent().unwrap().join(link.split('#').next().unwrap());
+            assert!(file.exists(), "{}: {link} leads nowhere", page.display());
+            count += 1;
+        }
+    }
+    assert!(count > 40, "only {count} links were found");
+}
+
 #[test]
 fn files_are_read_as_they_are_meant() {
     let page = "a\n```yaml x.yml\none\n\n  two\n```\nb\n```console\n$ c\n```\n```js y.js\n```\nd\n";
