@@ -4,7 +4,7 @@
 CARGO ?= cargo
 NEXTEST := $(shell $(CARGO) nextest --version >/dev/null 2>&1 && echo yes)
 
-.PHONY: demo test lint env museum bench fuzz schemas report-assets images
+.PHONY: demo test lint env museum bench fuzz schemas report-assets images extras wheel
 
 demo:
 	$(CARGO) run --release -- demo
@@ -50,8 +50,23 @@ fuzz:
 	MCP_LOADTEST_FUZZ_CASES=50000 $(CARGO) test --release -p mcp-loadtest-cli --test it fuzzer -- --nocapture
 
 schemas:
-	@for name in config metrics trace summary comparison tools probe gateway case fixtures llm-journal llm-verdict suite test; do \
+	@for name in config metrics trace summary comparison tools probe doctor gateway case fixtures llm-journal llm-verdict suite test; do \
 	  $(CARGO) run --quiet -p mcp-loadtest-cli -- schema $$name > schemas/$$name.v1.json; done
+
+# Manual pages and completions, for packages.
+extras:
+	$(CARGO) build --release --package mcp-loadtest-cli
+	rm -rf target/extras && mkdir -p target/extras/man target/extras/completions
+	target/release/mcp-loadtest man --dir target/extras/man
+	for shell in bash zsh fish powershell elvish; do \
+	  target/release/mcp-loadtest completions $$shell > target/extras/completions/mcp-loadtest.$$shell || exit 1; done
+	tar -C target/extras -czf target/extras/mcp-loadtest-man.tar.gz man
+	tar -C target/extras -czf target/extras/mcp-loadtest-completions.tar.gz completions
+
+# The Python package, as a wheel in target/wheels.
+wheel: env
+	MATURIN="$$(python3 tests/env/testenv.py path python-package)/bin/maturin"; \
+	  cd python && "$$MATURIN" build --release --out ../target/wheels
 
 # What report.html embeds: uPlot as published, and the print of the script by which the page names it.
 report-assets:

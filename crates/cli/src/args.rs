@@ -4,18 +4,19 @@ use clap::{Parser, Subcommand};
 
 use crate::{
     commands::{
-        agent, audit, compare, completions, deadlock_probe, demo, example_config, gateway,
+        agent, audit, compare, completions, deadlock_probe, demo, doctor, example_config, gateway,
         list_scenarios, llm, man, mock, negative_path, probe, proxy, replay, report, run, runs,
         schema, serve, test,
     },
     env::Color,
+    version::VERSION,
 };
 
 /// Find out how an MCP stack breaks, before its users do.
 #[derive(Debug, Parser)]
 #[command(
     name = "mcp-loadtest",
-    version,
+    version = VERSION.as_str(),
     about,
     after_help = "\
 Examples:
@@ -57,6 +58,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// See a deadlock caught and a healthy server measured, with no set-up.
     Demo(demo::DemoArgs),
+    /// Look whether everything is there that a test needs, and say what to do where it is not.
+    Doctor(Box<doctor::DoctorArgs>),
     /// Quick health check: handshake, tool list, one call per tool that only reads.
     Probe(probe::ProbeArgs),
     /// Call tools with what they must refuse: does the server refuse it, and live on?

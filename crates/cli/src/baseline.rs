@@ -14,12 +14,19 @@ use crate::{
     load::{self, Load},
 };
 
+/// A run, what it was compared with, and how the command ends.
+pub(crate) struct Compared {
+    pub(crate) exit: Exit,
+    pub(crate) report: Report,
+    pub(crate) comparison: Option<Comparison>,
+}
+
 /// Carries a run out, shows it, and compares it with its baseline where it has one.
-pub(crate) fn execute(load: &Load, env: &mut Env) -> Result<(Exit, Report), CliError> {
+pub(crate) fn execute(load: &Load, env: &mut Env) -> Result<Compared, CliError> {
     let Some(baseline) = &load.config.compare.baseline else {
         let report = load.measure(env)?;
         load.show(&report, env);
-        return Ok((summary::exit(&report), report));
+        return Ok(Compared { exit: summary::exit(&report), report, comparison: None });
     };
     let baseline = match baseline {
         Baseline::At(path) => Baseline::At(env.path(path)),
@@ -48,7 +55,7 @@ pub(crate) fn execute(load: &Load, env: &mut Env) -> Result<(Exit, Report), CliE
         env.out("\n");
         show(comparison, env);
     }
-    Ok((exit, report))
+    Ok(Compared { exit, report, comparison: compared })
 }
 
 fn compare(

@@ -7,6 +7,7 @@ mod admin_args;
 mod app;
 mod args;
 mod baseline;
+mod ci_args;
 mod commands;
 mod compare_args;
 pub mod env;
@@ -19,9 +20,12 @@ mod load;
 #[cfg(feature = "otlp")]
 mod otlp;
 mod progress;
+#[cfg(test)]
+mod reference;
 mod scenario_args;
 mod server_args;
 mod targets;
+mod version;
 
 use std::{fmt::Display, str::FromStr};
 

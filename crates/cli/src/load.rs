@@ -9,7 +9,6 @@ use mcp_loadtest::{Pause, Report, Run, Server, Stop};
 use mcp_loadtest_core::{
     arguments::Recipe,
     config::{Config, Format},
-    exit::Exit,
     report::{
         Renderer as _,
         summary::{self, Summary},
@@ -52,13 +51,6 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// Carries the run out and shows its result.
-    pub(crate) fn execute(&self, env: &mut Env) -> Result<Exit, CliError> {
-        let report = self.measure(env)?;
-        self.show(&report, env);
-        Ok(summary::exit(&report))
-    }
-
     /// Carries the run out.
     pub(crate) fn measure(&self, env: &mut Env) -> Result<Report, CliError> {
         let mut scenario = self.config.to_scenario()?;

@@ -216,21 +216,26 @@ pub(crate) fn named_servers(file: Option<&Path>, env: &Env) -> Result<Vec<NamedS
         return Ok(clients::parse(&path, &text)?);
     }
     let mut servers = Vec::new();
-    let mut folder = Some(env.cwd.as_path());
-    let home = env.home();
-    let mut files = Vec::new();
-    while let Some(here) = folder {
-        files.extend(clients::well_known(Some(here), None));
-        // Beyond the repository's root the files belong to somebody else.
-        folder = if here.join(".git").exists() { None } else { here.parent() };
-    }
-    files.extend(clients::well_known(None, home.as_deref()));
-    for path in files {
+    for path in client_files(env) {
         if let Ok(text) = std::fs::read_to_string(&path) {
             servers.extend(clients::parse(&path, &text)?);
         }
     }
     Ok(servers)
+}
+
+/// The usual places of client files: from the working directory up to the root of the repository,
+/// then the home directory. Most of them will not exist.
+pub(crate) fn client_files(env: &Env) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut folder = Some(env.cwd.as_path());
+    while let Some(here) = folder {
+        files.extend(clients::well_known(Some(here), None));
+        // Beyond the repository's root the files belong to somebody else.
+        folder = if here.join(".git").exists() { None } else { here.parent() };
+    }
+    files.extend(clients::well_known(None, env.home().as_deref()));
+    files
 }
 
 /// The value of a flag that only `run` takes several times.

@@ -29,6 +29,17 @@ impl Exit {
     /// Interrupted (Ctrl-C or SIGTERM).
     pub const INTERRUPTED: u8 = 130;
 
+    /// What each code means, for people.
+    pub const CODES: [(u8, &'static str); 4] = [
+        (
+            Self::PASS,
+            "everything asked for was done; no gate failed and no bug was found (warnings may stand)",
+        ),
+        (Self::FAIL, "a gate failed or a bug was found"),
+        (Self::USAGE, "bad usage or configuration, or the server could not be started or reached"),
+        (Self::INTERRUPTED, "interrupted; what had been measured was written"),
+    ];
+
     /// The number that the shell sees.
     pub const fn code(self) -> u8 {
         match self {

@@ -215,6 +215,23 @@ pub fn format_latency(duration: Duration) -> String {
     format!("{value:.decimals$}{unit}")
 }
 
+/// Writes a measured size for people, in the unit that fits.
+///
+/// ```
+/// # use mcp_loadtest_core::units::format_size;
+/// assert_eq!(format_size(38_755_880_960), "36.1GiB");
+/// assert_eq!(format_size(512), "512B");
+/// ```
+pub fn format_size(bytes: u64) -> String {
+    let (value, unit) = match bytes {
+        0..1_024 => return format!("{bytes}B"),
+        1_024..1_048_576 => (bytes as f64 / 1_024.0, "KiB"),
+        1_048_576..1_073_741_824 => (bytes as f64 / 1_048_576.0, "MiB"),
+        _ => (bytes as f64 / 1_073_741_824.0, "GiB"),
+    };
+    format!("{value:.1}{unit}")
+}
+
 /// Writes a moment as RFC 3339 in UTC, to the second.
 pub fn format_utc(at: SystemTime) -> String {
     humantime::format_rfc3339_seconds(at).to_string()

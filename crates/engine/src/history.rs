@@ -47,20 +47,22 @@ impl History {
 
     /// The finished runs, the latest first. What is no run, or has not ended, is left out.
     pub fn runs(&self) -> Result<Vec<PastRun>, SavedError> {
+        let mut runs: Vec<_> = self.folders()?.into_iter().filter_map(past_run).collect();
+        // Runs of the same second are told apart by their ULIDs, which also sort by time.
+        let key = |run: &PastRun| (run.summary.started_at.clone(), run.summary.run_id.clone());
+        runs.sort_by_cached_key(|run| std::cmp::Reverse(key(run)));
+        Ok(runs)
+    }
+
+    /// All that lies in the directory.
+    pub(crate) fn folders(&self) -> Result<Vec<PathBuf>, SavedError> {
         let read = |source| SavedError::Read { path: self.dir.clone(), source };
         let entries = match fs::read_dir(&self.dir) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(read(error)),
         };
-        let mut runs = Vec::new();
-        for entry in entries {
-            runs.extend(past_run(entry.map_err(read)?.path()));
-        }
-        // Runs of the same second are told apart by their ULIDs, which also sort by time.
-        let key = |run: &PastRun| (run.summary.started_at.clone(), run.summary.run_id.clone());
-        runs.sort_by_cached_key(|run| std::cmp::Reverse(key(run)));
-        Ok(runs)
+        entries.map(|entry| Ok(entry.map_err(read)?.path())).collect()
     }
 
     /// The directory of one run, by its name or by its path. Whatever lies outside of this directory

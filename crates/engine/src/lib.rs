@@ -54,6 +54,7 @@ mod coverage;
 mod error;
 mod files;
 mod fuzz;
+mod greet;
 mod history;
 mod load;
 mod pause;
@@ -70,11 +71,13 @@ mod stop;
 mod suite;
 mod target;
 mod trace_writer;
+mod unfinished;
 mod wall_clock;
 mod watch;
 
 pub use error::RunError;
 pub use fuzz::{Replay, Replayed};
+pub use greet::{Greeting, greet};
 pub use history::{History, PastRun, RoundsDir, write_comparison};
 pub use mcp_loadtest_core::{
     compare::{self, Comparison, ComparisonVerdict, Policy},
@@ -106,4 +109,6 @@ pub use suite::{
     LoadedSuite, NoStand, Speaker, Stand, StartedLlm, StartedMock, Starting, SuiteOutcome,
     SuiteRun, TestWatcher, Watched,
 };
+pub use unfinished::{Unfinished, UnfinishedRun};
+pub use wall_clock::wall_time;
 pub use watch::Watch;

@@ -22,12 +22,48 @@ pub(crate) mod file {
     pub(crate) const SUMMARY: &str = "summary.json";
     pub(crate) const COMPARISON: &str = "comparison.json";
     pub(crate) const REPORT: &str = "report.md";
+    pub(crate) const RUNNING: &str = ".running";
 }
 
 /// A run directory.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct RunDir {
     path: PathBuf,
+    _running: Running,
+}
+
+/// A locked file that says that the run goes on. The system gives the lock back however we end, so
+/// a file without a lock is what a killed run leaves behind.
+#[derive(Debug)]
+struct Running {
+    path: PathBuf,
+    file: Option<fs::File>,
+}
+
+impl Running {
+    fn begin(dir: &Path) -> io::Result<Self> {
+        let path = dir.join(file::RUNNING);
+        let file = fs::File::create(&path)?;
+        // Some network file systems have no locks: there nobody can tell, and nobody is called dead.
+        let _ = file.try_lock();
+        Ok(Self { path, file: Some(file) })
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        drop(self.file.take());
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Whether somebody still works on the run in this directory; nothing where it cannot be told.
+pub(crate) fn is_running(dir: &Path) -> Option<bool> {
+    match fs::File::open(dir.join(file::RUNNING)).ok()?.try_lock() {
+        Ok(()) => Some(false),
+        Err(fs::TryLockError::WouldBlock) => Some(true),
+        Err(fs::TryLockError::Error(_)) => None,
+    }
 }
 
 impl RunDir {
@@ -41,7 +77,8 @@ impl RunDir {
         let failed = |source: io::Error| RunError::Output { path: path.clone(), source };
         fs::create_dir_all(parent).map_err(failed)?;
         fs::create_dir(&path).map_err(failed)?;
-        let dir = Self { path: path.clone() };
+        let running = Running::begin(&path).map_err(failed)?;
+        let dir = Self { path: path.clone(), _running: running };
         dir.write(file::CONFIG, masked(config).to_toml()?)?;
         dir.write(file::STDOUT, "")?;
         dir.write(file::STDERR, "")?;

@@ -12,8 +12,13 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    #[expect(clippy::disallowed_methods, reason = "this is the one place")]
     pub(crate) fn new() -> Self {
-        Self { run_id: Ulid::generate().to_string(), started_at: SystemTime::now() }
+        Self { run_id: Ulid::generate().to_string(), started_at: wall_time() }
     }
+}
+
+/// The time of day, as the system has it. Nothing is measured with it.
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
+pub fn wall_time() -> SystemTime {
+    SystemTime::now()
 }

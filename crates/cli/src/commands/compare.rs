@@ -11,7 +11,7 @@ use mcp_loadtest_core::{
 };
 
 use super::explain;
-use crate::{baseline, env::Env, error::CliError};
+use crate::{baseline, ci_args::CiArgs, env::Env, error::CliError};
 
 /// Arguments of `compare`.
 #[derive(Debug, Args)]
@@ -60,6 +60,8 @@ pub(crate) struct CompareArgs {
     /// Also write the comparison to this file as one HTML page, with the percentiles of both runs.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+    #[command(flatten)]
+    ci: CiArgs,
     /// Print what is done and exit.
     #[arg(long)]
     explain: bool,
@@ -134,6 +136,7 @@ pub(crate) fn run(args: &CompareArgs, env: &mut Env) -> Result<Exit, CliError> {
     } else {
         baseline::show(&comparison, env);
     }
+    args.ci.tell_comparison(&comparison, env)?;
     Ok(comparison.exit())
 }
 

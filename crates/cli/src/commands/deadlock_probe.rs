@@ -6,11 +6,14 @@ use clap::Args;
 use mcp_loadtest_core::{
     config::{Arguments, Config},
     exit::Exit,
+    report::summary,
     scenario::ScenarioName,
 };
 
 use super::{explain, run::explanation};
 use crate::{
+    baseline::Compared,
+    ci_args::CiArgs,
     env::Env,
     error::CliError,
     live::LiveArgs,
@@ -57,6 +60,8 @@ pub(crate) struct DeadlockProbeArgs {
     #[arg(short, long, value_name = "DIR", default_value = "./runs")]
     output_dir: PathBuf,
     #[command(flatten)]
+    ci: CiArgs,
+    #[command(flatten)]
     show: ShowArgs,
     /// Print the algorithm, step by step, and exit.
     #[arg(long)]
@@ -81,7 +86,11 @@ pub(crate) fn run(args: &DeadlockProbeArgs, env: &mut Env) -> Result<Exit, CliEr
         live: LiveArgs::default(),
         page: OnceCell::new(),
     };
-    load.execute(env)
+    let report = load.measure(env)?;
+    load.show(&report, env);
+    let exit = summary::exit(&report);
+    args.ci.tell_run(&Compared { exit, report, comparison: None }, Some(&load.server), env)?;
+    Ok(exit)
 }
 
 fn config(args: &DeadlockProbeArgs) -> Result<Config, CliError> {

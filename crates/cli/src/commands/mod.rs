@@ -6,6 +6,7 @@ pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod deadlock_probe;
 pub(crate) mod demo;
+pub(crate) mod doctor;
 pub(crate) mod example_config;
 pub(crate) mod gateway;
 pub(crate) mod list_scenarios;
@@ -35,6 +36,7 @@ use crate::{
 pub(crate) fn run(cli: Cli, env: &mut Env) -> Result<Exit, CliError> {
     match cli.command {
         Command::Demo(args) => demo::run(&args, env),
+        Command::Doctor(args) => doctor::run(&args, env),
         Command::Probe(args) => probe::run(&args, env),
         Command::NegativePath(args) => negative_path::run(&args, env),
         Command::DeadlockProbe(args) => deadlock_probe::run(&args, env),

@@ -10,7 +10,7 @@ use mcp_loadtest_core::{
 };
 
 use super::explain;
-use crate::{env::Env, error::CliError, load};
+use crate::{baseline::Compared, ci_args::CiArgs, env::Env, error::CliError, load};
 
 /// Arguments of `report`.
 #[derive(Debug, Args)]
@@ -33,6 +33,8 @@ pub(crate) struct ReportArgs {
     /// Print the summary as one JSON document.
     #[arg(long, conflicts_with = "format")]
     json: bool,
+    #[command(flatten)]
+    ci: CiArgs,
     /// Print what is done and exit.
     #[arg(long)]
     explain: bool,
@@ -63,5 +65,7 @@ pub(crate) fn run(args: &ReportArgs, env: &mut Env) -> Result<Exit, CliError> {
         entry.renderer.render(&report, &mut text)?;
         env.out(&String::from_utf8_lossy(&text));
     }
-    Ok(summary::exit(&report))
+    let exit = summary::exit(&report);
+    args.ci.tell_run(&Compared { exit, report, comparison: None }, None, env)?;
+    Ok(exit)
 }

@@ -13,6 +13,7 @@ use mcp_loadtest_core::{
 use super::{explain, test};
 use crate::{
     baseline,
+    ci_args::CiArgs,
     compare_args::CompareLimitArgs,
     env::Env,
     error::CliError,
@@ -53,6 +54,8 @@ pub(crate) struct RunArgs {
     compare: CompareLimitArgs,
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    ci: CiArgs,
     #[command(flatten)]
     show: ShowArgs,
     #[command(flatten)]
@@ -227,13 +230,14 @@ pub(crate) fn run(args: &RunArgs, env: &mut Env) -> Result<Exit, CliError> {
             if only.config.compare.baseline.is_none() {
                 args.compare.refuse_unused()?;
             }
-            let (exit, report) = baseline::execute(only, env)?;
+            let compared = baseline::execute(only, env)?;
+            args.ci.tell_run(&compared, Some(&only.server), env)?;
             #[cfg(feature = "otlp")]
             if let Some(endpoint) = &args.output.otlp {
-                crate::otlp::export(&report, endpoint)?;
+                crate::otlp::export(&compared.report, endpoint)?;
             }
-            only.stay_open(&report, env)?;
-            Ok(exit)
+            only.stay_open(&compared.report, env)?;
+            Ok(compared.exit)
         }
         #[cfg(feature = "otlp")]
         _ if args.output.otlp.is_some() => Err(CliError::usage(
@@ -242,6 +246,10 @@ pub(crate) fn run(args: &RunArgs, env: &mut Env) -> Result<Exit, CliError> {
         )),
         _ if args.live.is_wanted() => Err(CliError::usage(
             "--tui and --web are for a run of one server",
+            "run each server by itself, or leave them out",
+        )),
+        _ if args.ci.is_asked_for() => Err(CliError::usage(
+            "--github and --code-quality are for a run of one server",
             "run each server by itself, or leave them out",
         )),
         _ => args.targets.execute(&targets, loads, env),

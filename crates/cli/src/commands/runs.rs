@@ -34,7 +34,8 @@ pub(crate) struct RunsArgs {
 pub(super) const EXPLANATION: &str = "\
 Reads summary.json of every run directory in DIR and lists when it began, its verdict, its scenario,
 its p99, its tags, its server and where it is, the latest first. REGRESSION stands for a run that
-passed alone but not against its baseline. Runs that were cut short have no summary and are left out.";
+passed alone but not against its baseline. Runs that were cut short have no summary and are left out;
+`doctor --only runs` tells of them.";
 
 /// Runs `runs`.
 pub(crate) fn run(args: &RunsArgs, env: &mut Env) -> Result<Exit, CliError> {

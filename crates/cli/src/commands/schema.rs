@@ -4,6 +4,7 @@ use clap::{Args, ValueEnum};
 use mcp_loadtest::ProbeReport;
 use mcp_loadtest_core::{
     compare, config,
+    doctor::DoctorReport,
     exit::Exit,
     fuzz, llm,
     report::{json, summary},
@@ -33,6 +34,8 @@ pub(crate) enum SchemaName {
     Tools,
     /// What probe --json prints
     Probe,
+    /// What doctor --json prints
+    Doctor,
     /// What gateway --json prints
     Gateway,
     /// The file behind llm --fixtures
@@ -60,6 +63,7 @@ impl SchemaName {
             Self::Comparison => compare::json::schema(),
             Self::Tools => tools_file::schema(),
             Self::Probe => ProbeReport::json_schema(),
+            Self::Doctor => DoctorReport::json_schema(),
             Self::Gateway => gateway::schema(),
             Self::Fixtures => llm::FixtureFile::json_schema(),
             Self::LlmJournal => llm::Entry::json_schema(),

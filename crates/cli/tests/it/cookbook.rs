@@ -1,4 +1,5 @@
-//! The pages of docs/cookbook are true: every `console` block is run, and says what it is said to say.
+//! README.md and the pages of docs/cookbook are true: every `console` block is run, and says what it is
+//! said to say.
 //!
 //! A line that begins with `$ ` is typed (`> ` goes on with it), the lines below are part of what it
 //! prints, in this order; `...` stands for anything. A block whose last line is `[exit 1]` ends with
@@ -128,6 +129,10 @@ fn furnish(dir: &Path, page: &str, environments: &[PathBuf]) {
     for (name, text) in files(page) {
         fs::write(dir.join(name), text).unwrap();
     }
+    // What the README shows is typed at the root of the repository.
+    for folder in ["tests", "examples"] {
+        symlink(root().join(folder), dir.join(folder)).unwrap();
+    }
     for packages in environments.iter().map(|home| home.join("node_modules")) {
         if packages.is_dir() {
             symlink(packages, dir.join("node_modules")).unwrap();
@@ -136,7 +141,7 @@ fn furnish(dir: &Path, page: &str, environments: &[PathBuf]) {
 }
 
 fn check_page(name: &str) {
-    let page = fs::read_to_string(root().join("docs/cookbook").join(name)).unwrap();
+    let page = fs::read_to_string(root().join(name)).unwrap();
     let environments = environments(&page);
     let path = search_path(&environments);
     let dir = tempfile::tempdir().unwrap();
@@ -167,13 +172,18 @@ fn check_page(name: &str) {
 }
 
 #[test]
+fn readme() {
+    check_page("README.md");
+}
+
+#[test]
 fn gateway_builders() {
-    check_page("gateway-builders.md");
+    check_page("docs/cookbook/gateway-builders.md");
 }
 
 #[test]
 fn client_builders() {
-    check_page("client-builders.md");
+    check_page("docs/cookbook/client-builders.md");
 }
 
 #[test]
@@ -183,7 +193,32 @@ fn ai_agents() {
 
 #[test]
 fn agent_builders() {
-    check_page("agent-builders.md");
+    check_page("docs/cookbook/agent-builders.md");
+}
+
+#[test]
+fn server_builders() {
+    check_page("docs/cookbook/server-builders.md");
+}
+
+#[test]
+fn find_deadlocks() {
+    check_page("docs/cookbook/find-deadlocks.md");
+}
+
+#[test]
+fn regression_gate() {
+    check_page("docs/cookbook/regression-gate.md");
+}
+
+#[test]
+fn compare_implementations() {
+    check_page("docs/cookbook/compare-implementations.md");
+}
+
+#[test]
+fn memory_leak() {
+    check_page("docs/cookbook/memory-leak.md");
 }
 
 #[test]
@@ -191,8 +226,40 @@ fn every_page_is_checked() {
     let source = include_str!("cookbook.rs");
     for page in fs::read_dir(root().join("docs/cookbook")).unwrap() {
         let name = page.unwrap().file_name().into_string().unwrap();
-        assert!(source.contains(&format!("check_page(\"{name}\")")), "{name} has no test");
+        assert!(
+            source.contains(&format!("check_page(\"docs/cookbook/{name}\")")),
+            "{name} has no test"
+        );
     }
+}
+
+/// The pages of the repository that people read.
+fn pages(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        let is_page = entry.extension().is_some_and(|it| it == "md") || entry.ends_with("llms.txt");
+        match entry.is_dir() {
+            true if entry.starts_with(root().join("docs")) => found.extend(pages(&entry)),
+            false if is_page => found.push(entry),
+            _ => {}
+        }
+    }
+    found
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let mut count = 0;
+    for page in pages(&root()) {
+        let text = fs::read_to_string(&page).unwrap();
+        let links = text.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
+        for (link, _) in links.filter(|(link, _)| !link.contains("://") && !link.contains(' ')) {
+            let file = page.parent().unwrap().join(link.split('#').next().unwrap());
+            assert!(file.exists(), "{}: {link} leads nowhere", page.display());
+            count += 1;
+        }
+    }
+    assert!(count > 40, "only {count} links were found");
 }
 
 #[test]

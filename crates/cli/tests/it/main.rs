@@ -8,6 +8,8 @@ mod bad_input;
 #[cfg(unix)]
 mod browser;
 #[cfg(unix)]
+mod ci;
+#[cfg(unix)]
 mod clients;
 #[path = "../../../mock/tests/it/audit/cluster.rs"]
 mod cluster;
@@ -17,6 +19,8 @@ mod compare;
 #[path = "../../../mock/tests/it/suite.rs"]
 mod conformance_suite;
 mod cookbook;
+#[cfg(unix)]
+mod doctor;
 mod fuzzer;
 mod gateway;
 mod harness;
@@ -26,6 +30,7 @@ mod live;
 #[cfg(unix)]
 mod llm;
 mod llm_command;
+mod looks;
 mod mock;
 #[cfg(unix)]
 mod museum;
@@ -34,6 +39,8 @@ mod otlp;
 mod probe;
 mod process;
 mod proxy;
+#[cfg(unix)]
+mod python;
 #[cfg(target_os = "linux")]
 mod serve;
 mod strict;

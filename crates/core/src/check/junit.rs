@@ -1,8 +1,8 @@
 //! JUnit XML, as CI servers read it: a family is a suite, a check of a tool is a test case.
-//!
-//! Written by hand: it is a page of XML, and the libraries bring a clock and a parser along.
 
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::{collections::BTreeMap, fmt::Write as _, time::Duration};
+
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::{CaseResult, CaseVerdict, Family};
 
@@ -16,96 +16,51 @@ pub fn junit(subject: &str, results: &[CaseResult]) -> String {
         let key = (result.check.as_str(), result.tool.as_deref());
         suites.entry(result.family).or_default().entry(key).or_default().push(result);
     }
-    let mut body = String::new();
-    let mut total = Sums::default();
-    for (family, cases) in &suites {
-        let mut sums = Sums::default();
-        let mut inner = String::new();
-        for ((check, tool), results) in cases {
-            sums.add(&case(&mut inner, *family, check, *tool, results));
-        }
-        let _ = writeln!(
-            body,
-            "  <testsuite name=\"{}\" {}>\n{inner}  </testsuite>",
-            family.name(),
-            sums.attributes()
-        );
-        total.add(&sums);
+    let mut report = Report::new(format!("mcp-loadtest probe {subject}"));
+    report.set_time(took(results));
+    for (family, tests) in suites {
+        let mut suite = TestSuite::new(family.name());
+        suite.set_time(took(tests.values().flatten().copied()));
+        suite.add_test_cases(tests.iter().map(|(test, results)| case(family, *test, results)));
+        report.add_test_suite(suite);
     }
-    format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{}\" {}>\n{body}</testsuites>\n",
-        escaped(&format!("mcp-loadtest probe {subject}")),
-        total.attributes()
-    )
+    // Writing to memory cannot fail.
+    report.to_string().unwrap_or_default()
 }
 
-#[derive(Default)]
-struct Sums {
-    tests: usize,
-    failures: usize,
-    skipped: usize,
-    seconds: f64,
-}
-
-impl Sums {
-    fn add(&mut self, other: &Self) {
-        self.tests += other.tests;
-        self.failures += other.failures;
-        self.skipped += other.skipped;
-        self.seconds += other.seconds;
-    }
-
-    fn attributes(&self) -> String {
-        let Self { tests, failures, skipped, seconds } = self;
-        format!(
-            "tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" skipped=\"{skipped}\" \
-             time=\"{seconds:.3}\""
-        )
-    }
+fn took<'r>(results: impl IntoIterator<Item = &'r CaseResult>) -> Duration {
+    let ms = results.into_iter().filter_map(|result| result.took_ms).sum::<f64>();
+    Duration::try_from_secs_f64(ms / 1e3).unwrap_or_default()
 }
 
 /// One check of one tool: it fails with its worst cases, and is skipped where nothing is known.
-fn case(
-    out: &mut String,
-    family: Family,
-    check: &str,
-    tool: Option<&str>,
-    results: &[&CaseResult],
-) -> Sums {
+fn case(family: Family, (check, tool): Test<'_>, results: &[&CaseResult]) -> TestCase {
     let name = tool.map_or_else(|| check.to_owned(), |tool| format!("{check} [{tool}]"));
-    let took =
-        results.iter().filter_map(|result| result.took_ms).fold(0.0, |sum, ms| sum + ms) / 1e3;
-    let _ = write!(
-        out,
-        "    <testcase classname=\"mcp-loadtest.{}\" name=\"{}\" time=\"{took:.3}\"",
-        family.name(),
-        escaped(&name)
-    );
-    let mut sums = Sums { tests: 1, seconds: took, ..Sums::default() };
+    let mut case = TestCase::new(name, status(results));
+    case.set_classname(format!("mcp-loadtest.{}", family.name()));
+    case.set_time(took(results.iter().copied()));
+    case
+}
+
+fn status(results: &[&CaseResult]) -> TestCaseStatus {
     let failed: Vec<_> = results.iter().filter(|result| result.fails()).collect();
     if let Some(first) = failed.first() {
-        sums.failures = 1;
-        let told: String = failed.iter().map(|result| told(result) + "\n").collect();
-        let _ = writeln!(
-            out,
-            ">\n      <failure type=\"{}\" message=\"{}\">{}</failure>\n    </testcase>",
-            first.verdict.words(),
-            escaped(&told_first(first)),
-            escaped(&told)
-        );
-    } else if results.iter().all(|result| !result.verdict.is_known()) {
-        sums.skipped = 1;
-        let why = results.first().map_or("", |result| &result.detail);
-        let word = match results.first().map(|result| result.verdict) {
-            Some(CaseVerdict::CouldNotTell) => "could not tell: ",
-            _ => "",
-        };
-        let message = escaped(&format!("{word}{why}"));
-        let _ = writeln!(out, ">\n      <skipped message=\"{message}\"/>\n    </testcase>");
-    } else {
-        out.push_str("/>\n");
+        let told: Vec<_> = failed.iter().map(|result| told(result)).collect();
+        let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+        status.set_type(first.verdict.words());
+        status.set_message(told_first(first)).set_description(told.join("\n"));
+        return status;
     }
-    sums
+    match results.first() {
+        Some(first) if results.iter().all(|result| !result.verdict.is_known()) => {
+            let is_unsure = first.verdict == CaseVerdict::CouldNotTell;
+            let word = if is_unsure { "could not tell: " } else { "" };
+            let mut status = TestCaseStatus::skipped();
+            status.set_message(format!("{word}{}", first.detail));
+            status
+        }
+        _ => TestCaseStatus::success(),
+    }
 }
 
 fn told_first(result: &CaseResult) -> String {
@@ -126,23 +81,6 @@ fn told(result: &CaseResult) -> String {
     text
 }
 
-/// Text for XML 1.0, which has no place for most control characters.
-pub(crate) fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\n' | '\t' => out.push(c),
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -152,25 +90,11 @@ mod tests {
         let case =
             |check, verdict| CaseResult::new(check, Family::Envelope, "a <b> & \"c\"", verdict);
         let results = [
-            case("one", CaseVerdict::Held),
-            case("two", CaseVerdict::Crashed).detail("exit 1\u{1b}[31m").tool("t"),
+            case("one", CaseVerdict::Held).took(Duration::from_millis(1_234)),
+            case("two", CaseVerdict::Crashed).detail("exit 1\u{1b}[31m\u{0}").tool("t"),
             case("two", CaseVerdict::Rejected).tool("t"),
             case("three", CaseVerdict::Skipped).detail("no tools"),
         ];
-        insta::assert_snapshot!(junit("python3 'a b'.py", &results), @r#"
-        <?xml version="1.0" encoding="UTF-8"?>
-        <testsuites name="mcp-loadtest probe python3 'a b'.py" tests="3" failures="1" errors="0" skipped="1" time="0.000">
-          <testsuite name="envelope" tests="3" failures="1" errors="0" skipped="1" time="0.000">
-            <testcase classname="mcp-loadtest.envelope" name="one" time="0.000"/>
-            <testcase classname="mcp-loadtest.envelope" name="three" time="0.000">
-              <skipped message="no tools"/>
-            </testcase>
-            <testcase classname="mcp-loadtest.envelope" name="two [t]" time="0.000">
-              <failure type="crashed" message="a &lt;b&gt; &amp; &quot;c&quot;: crashed">a &lt;b&gt; &amp; &quot;c&quot;: crashed; exit 1�[31m
-        </failure>
-            </testcase>
-          </testsuite>
-        </testsuites>
-        "#);
+        insta::assert_snapshot!(junit("python3 'a b'.py", &results));
     }
 }

@@ -15,7 +15,6 @@ pub mod shape;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::junit::escaped;
 pub use self::{
     findings::{About, CONTROL_CALL, Gate, findings, gate},
     junit::junit,

@@ -98,6 +98,11 @@ mod tests {
             reproduce: Some("mcp-loadtest probe -s x --only wrong_type".into()),
         };
         let document = sarif(&[finding], "server.py");
+        insta::assert_snapshot!(
+            serde_json::to_string_pretty(&document)
+                .unwrap()
+                .replace(env!("CARGO_PKG_VERSION"), "[version]")
+        );
         let run = &document["runs"][0];
         assert_eq!(run["tool"]["driver"]["rules"][0]["id"], "wrong_type");
         let result = &run["results"][0];

@@ -8,7 +8,8 @@ use crate::{
     histogram::{self, Buckets},
     outcome::ErrorCategory,
     report::{
-        LatencyStats, Report, RunInfo, ServerInfo, ToolStats, Verdict, Window, build, summary,
+        LatencyStats, Report, RunInfo, ServerInfo, Severity, ToolStats, Verdict, Window, build,
+        summary,
     },
     scenario::Scenario,
     seed::{Dice, Seed},
@@ -376,4 +377,17 @@ fn the_page_tells_the_same_and_opens_no_tag_of_a_peer() {
     let body = &page[page.find("<body>").unwrap()..page.find("<script").unwrap()];
     assert!(!body.contains("<img") && body.contains("&lt;img src=x"));
     insta::assert_snapshot!("page", body);
+    type Form = fn(&Comparison, &mut dyn std::io::Write) -> std::io::Result<()>;
+    let forms: [(&str, Form); 3] =
+        [("terminal", terminal::render), ("markdown", markdown::render), ("json", json::render)];
+    for (name, render) in forms {
+        let mut text = Vec::new();
+        render(&comparison, &mut text).unwrap();
+        insta::assert_snapshot!(name, String::from_utf8(text).unwrap());
+    }
+    let remark = crate::ci::of_comparison(&comparison, None).unwrap();
+    assert_eq!((remark.id.as_str(), remark.severity), ("regression", Severity::Critical));
+    assert!(remark.title.starts_with("REGRESSION: p99"), "{}", remark.title);
+    let alike = runs(&base, &base, &CompareConfig::default().policy(&base.scenario_kind));
+    assert_eq!(crate::ci::of_comparison(&alike, None), None);
 }

@@ -154,7 +154,7 @@ pub(super) fn reasons(report: &Report) -> String {
 }
 
 /// The word for a severity.
-pub(super) const fn severity(severity: Severity) -> &'static str {
+pub(crate) const fn severity(severity: Severity) -> &'static str {
     match severity {
         Severity::Info => "INFO",
         Severity::Warning => "WARNING",

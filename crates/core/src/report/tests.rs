@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{
     RENDERERS, Renderer, Report, build,
     fixture::{Run, deadlocked, healthy, hostile, violated},
-    json, markdown, meaning, summary, terminal,
+    hlog, json, markdown, meaning, openmetrics, summary, terminal,
     wrap::width,
 };
 use crate::{outcome::ErrorCategory, scenario::Scenario, tally::Tally, thresholds::Thresholds};
@@ -68,6 +68,14 @@ fn a_healthy_run() {
     insta::assert_snapshot!("healthy_markdown", text(&markdown::Markdown, &report));
     insta::assert_snapshot!("healthy_json", text(&json::Metrics, &report));
     insta::assert_snapshot!("healthy_terminal", on_terminal(&report));
+    insta::assert_snapshot!("healthy_openmetrics", text(&openmetrics::OpenMetrics, &report));
+    // The histograms themselves are compressed, and may be so in another way tomorrow.
+    let log = text(&hlog::HistogramLog, &report);
+    let lines = log.lines().map(|line| match line.rsplit_once(',') {
+        Some((before, _)) if !line.starts_with(['#', '"']) => format!("{before},[histogram]\n"),
+        _ => format!("{line}\n"),
+    });
+    insta::assert_snapshot!("healthy_hlog", lines.collect::<String>());
 }
 
 #[test]

@@ -72,6 +72,16 @@ fn listed(searched: &[PathBuf]) -> String {
     shown.join(", ")
 }
 
+/// The file that `command` means in this environment; a relative path counts from `base`. Nothing is
+/// started.
+pub fn find_program(
+    command: &str,
+    environment: &impl Fn(&str) -> Option<OsString>,
+    base: &Path,
+) -> Result<PathBuf, LookupError> {
+    Places::new(environment, base.to_owned()).find(command)
+}
+
 /// Where to look: the search path, the endings Windows adds, and where relative paths start.
 pub(super) struct Places {
     pub(super) path: Vec<PathBuf>,

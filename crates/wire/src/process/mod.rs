@@ -40,7 +40,7 @@ pub use exit::ExitInfo;
 pub use host::Host;
 pub use inspect::{RunState, Sample, Sampler, StateCounts, TreeState, inspect};
 pub use launch::{Launch, TeeStderr};
-pub use lookup::LookupError;
+pub use lookup::{LookupError, find_program};
 pub use marker::MARKER_VARIABLE;
 pub use server::ServerProcess;
 pub use spawn::SpawnError;

@@ -6,10 +6,12 @@ use clap::Args;
 use mcp_loadtest::ProbeReport;
 use mcp_loadtest_core::{
     check::{junit, likely_source, sarif},
+    ci::{self, NOWHERE, page},
+    display::visible,
     server::Server,
 };
 
-use crate::{env::Env, error::CliError};
+use crate::{ci_args::CiArgs, env::Env, error::CliError};
 
 /// Files and forms for machines.
 #[derive(Debug, Args)]
@@ -23,10 +25,9 @@ pub(crate) struct OutputArgs {
     /// Also write SARIF to this file.
     #[arg(long, value_name = "FILE")]
     sarif: Option<PathBuf>,
+    #[command(flatten)]
+    ci: CiArgs,
 }
-
-/// Where an alert stands when no file of the server is known.
-const NOWHERE: &str = "mcp-server";
 
 impl OutputArgs {
     /// Prints the report, as JSON or as this text, and then writes the files that were asked for: one
@@ -52,7 +53,12 @@ impl OutputArgs {
                 &(serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"),
             )?;
         }
-        Ok(())
+        let remarks = ci::of_findings(&report.findings, likely_source(server));
+        let page = || {
+            let name = report.server_name.as_deref().unwrap_or(&report.target);
+            page::render(&format!("mcp-loadtest probe: {}", visible(name, 80)), &remarks)
+        };
+        self.ci.tell(&remarks, page, &[("passed", report.passed.to_string())], env)
     }
 }
 

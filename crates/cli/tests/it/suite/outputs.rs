@@ -22,7 +22,9 @@ fn files_and_annotations_are_written() {
     assert_eq!(ran.code, 1);
     assert!(ran.err.contains("::error file=suite.yml,line=4,title=bad failed::"), "{}", ran.err);
     let read = |name: &str| std::fs::read_to_string(bench.path().join(name)).unwrap();
-    assert!(read("j.xml").contains("<testsuite name=\"suite.yml\" tests=\"2\" failures=\"1\""));
+    let sums =
+        "<testsuite name=\"suite.yml\" tests=\"2\" skipped=\"0\" errors=\"0\" failures=\"1\"";
+    assert!(read("j.xml").contains(sums), "{}", read("j.xml"));
     assert!(read("m.md").contains("1 passed, 1 failed"));
     let junit = bench.test(&["--format", "junit"]);
     assert!(junit.out.starts_with("<?xml"), "{}", junit.out);

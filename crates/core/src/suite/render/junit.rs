@@ -1,90 +1,50 @@
 //! JUnit XML, as CI servers read it: a file is a suite, a test is a test case.
 
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::{collections::BTreeMap, time::Duration};
 
-use crate::{
-    check::escaped,
-    suite::result::{Outcome, SuiteReport, TestResult},
-};
+use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
+
+use crate::suite::result::{Outcome, SuiteReport, TestResult};
 
 pub(super) fn render(report: &SuiteReport) -> String {
     let mut suites: BTreeMap<&str, Vec<&TestResult>> = BTreeMap::new();
     for test in &report.tests {
         suites.entry(&test.suite).or_default().push(test);
     }
-    let mut body = String::new();
+    let mut junit = Report::new("mcp-loadtest test");
+    junit.set_time(milliseconds(report.took_ms));
     for (file, tests) in suites {
-        let inner: String = tests.iter().map(|test| case(test)).collect();
-        let attributes = attributes(&tests);
-        let _ = writeln!(
-            body,
-            "  <testsuite name=\"{}\" {attributes}>\n{inner}  </testsuite>",
-            escaped(file)
-        );
+        let mut suite = TestSuite::new(file);
+        suite.set_time(milliseconds(tests.iter().map(|test| test.took_ms).sum()));
+        suite.add_test_cases(tests.into_iter().map(case));
+        junit.add_test_suite(suite);
     }
-    let all: Vec<_> = report.tests.iter().collect();
-    format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"mcp-loadtest test\" {}>\n\
-         {body}</testsuites>\n",
-        attributes(&all)
-    )
+    // Writing to memory cannot fail.
+    junit.to_string().unwrap_or_default()
 }
 
-fn attributes(tests: &[&TestResult]) -> String {
-    let count =
-        |wanted: &[Outcome]| tests.iter().filter(|test| wanted.contains(&test.outcome)).count();
-    let seconds: f64 = tests.iter().map(|test| test.took_ms).sum::<f64>() / 1e3;
-    format!(
-        "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{seconds:.3}\"",
-        tests.len(),
-        count(&[Outcome::Failed]),
-        count(&[Outcome::Broken]),
-        count(&[Outcome::Skipped, Outcome::NotRun]),
-    )
+fn milliseconds(ms: f64) -> Duration {
+    Duration::try_from_secs_f64(ms / 1e3).unwrap_or_default()
 }
 
-fn case(test: &TestResult) -> String {
-    let head = format!(
-        "    <testcase classname=\"{}\" name=\"{}\" time=\"{:.3}\"",
-        test.kind.section(),
-        escaped(&test.name),
-        test.took_ms / 1e3
-    );
-    let properties = properties(test);
-    let inner = match test.outcome {
-        Outcome::Passed => String::new(),
-        Outcome::Failed => element("failure", test),
-        Outcome::Broken => element("error", test),
+fn case(test: &TestResult) -> TestCase {
+    let status = match test.outcome {
+        Outcome::Passed => TestCaseStatus::success(),
+        Outcome::Failed => told(TestCaseStatus::non_success(NonSuccessKind::Failure), test),
+        Outcome::Broken => told(TestCaseStatus::non_success(NonSuccessKind::Error), test),
         Outcome::Skipped | Outcome::NotRun => {
-            format!("      <skipped message=\"{}\"/>\n", escaped(&test.reason))
+            let mut status = TestCaseStatus::skipped();
+            status.set_message(test.reason.as_str());
+            status
         }
     };
-    match (properties.is_empty(), inner.is_empty()) {
-        (true, true) => format!("{head}/>\n"),
-        _ => format!("{head}>\n{properties}{inner}    </testcase>\n"),
-    }
+    let mut case = TestCase::new(test.name.as_str(), status);
+    case.set_classname(test.kind.section()).set_time(milliseconds(test.took_ms));
+    case.add_properties(properties(test));
+    case
 }
 
-/// How an agent recovered, where CI servers show such things.
-fn properties(test: &TestResult) -> String {
-    let Some(judged) = &test.recovery else { return String::new() };
-    let mut text = String::from("      <properties>\n");
-    let mut add = |name: &str, value: &str| {
-        let value = escaped(value);
-        let _ = writeln!(text, "        <property name=\"{name}\" value=\"{value}\"/>");
-    };
-    add("recovery.verdict", judged.verdict.name());
-    add("recovery.why", &judged.why);
-    add("recovery.evidence", &judged.evidence.join(", "));
-    add("recovery.detections", &judged.detections.to_string());
-    if let Some(trajectory) = &test.trajectory {
-        let calls: Vec<_> = trajectory.calls.iter().map(|call| call.tool.as_str()).collect();
-        add("trajectory", &calls.join(" -> "));
-    }
-    text + "      </properties>\n"
-}
-
-fn element(name: &str, test: &TestResult) -> String {
+fn told(mut status: TestCaseStatus, test: &TestResult) -> TestCaseStatus {
     let told: Vec<_> = test
         .failures
         .iter()
@@ -92,10 +52,25 @@ fn element(name: &str, test: &TestResult) -> String {
         .chain((!test.reason.is_empty()).then(|| test.reason.clone()))
         .chain((!test.reproduce.is_empty()).then(|| format!("again: {}", test.reproduce)))
         .collect();
-    let first = told.first().cloned().unwrap_or_default();
-    format!(
-        "      <{name} message=\"{}\">{}</{name}>\n",
-        escaped(&first),
-        escaped(&told.join("\n"))
-    )
+    status.set_message(told.first().cloned().unwrap_or_default());
+    status.set_description(told.join("\n"));
+    status
+}
+
+/// How an agent recovered, where CI servers show such things.
+fn properties(test: &TestResult) -> Vec<Property> {
+    let Some(judged) = &test.recovery else { return Vec::new() };
+    let calls = test.trajectory.as_ref().map(|trajectory| {
+        let calls: Vec<_> = trajectory.calls.iter().map(|call| call.tool.as_str()).collect();
+        Property::new("trajectory", calls.join(" -> "))
+    });
+    [
+        Property::new("recovery.verdict", judged.verdict.name()),
+        Property::new("recovery.why", judged.why.as_str()),
+        Property::new("recovery.evidence", judged.evidence.join(", ")),
+        Property::new("recovery.detections", judged.detections.to_string()),
+    ]
+    .into_iter()
+    .chain(calls)
+    .collect()
 }

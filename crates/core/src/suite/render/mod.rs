@@ -1,5 +1,6 @@
 //! Results for people and machines. To add a form: a file here and a line in [`FORMS`].
 
+mod code_quality;
 mod github;
 mod json;
 mod junit;
@@ -28,6 +29,11 @@ pub const FORMS: &[Form] = &[
     Form { name: "junit", about: "JUnit XML, for CI servers", render: junit::render },
     Form { name: "markdown", about: "for step summaries and wikis", render: markdown::render },
     Form { name: "github", about: "annotations of GitHub Actions", render: github::render },
+    Form {
+        name: "code_quality",
+        about: "the code quality report of GitLab",
+        render: code_quality::render,
+    },
 ];
 
 /// The form with this name.

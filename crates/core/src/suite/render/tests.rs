@@ -100,6 +100,7 @@ fn for_ci_servers() {
 fn for_summaries_and_annotations() {
     insta::assert_snapshot!((form("markdown").unwrap().render)(&report()));
     insta::assert_snapshot!("annotations", (form("github").unwrap().render)(&report()));
+    insta::assert_snapshot!("code_quality", (form("code_quality").unwrap().render)(&report()));
 }
 
 #[test]

@@ -1,0 +1,28 @@
+//! The checks, one file each.
+
+mod clients;
+mod clock;
+mod disk;
+mod loopback;
+mod open_files;
+mod ports;
+mod processes;
+mod runs;
+mod runtimes;
+mod server;
+
+use super::Check;
+
+/// One line per check, in the order in which they are told.
+pub(crate) const CHECKS: &[Check] = &[
+    runtimes::ENTRY,
+    open_files::ENTRY,
+    processes::ENTRY,
+    ports::ENTRY,
+    loopback::ENTRY,
+    disk::ENTRY,
+    clock::ENTRY,
+    runs::ENTRY,
+    clients::ENTRY,
+    server::ENTRY,
+];

@@ -1,0 +1,216 @@
+//! What CI servers get: annotations, summaries, outputs, code quality; and the examples for them.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use serde_json::Value;
+
+use crate::{harness::mock, process::binary};
+
+/// Runs a command as a step of GitHub Actions would, and gives its code, stderr, summary and outputs.
+fn step(dir: &Path, args: &[&str]) -> (Option<i32>, String, String, String) {
+    let (summary, outputs) = (dir.join("summary.md"), dir.join("outputs"));
+    let ran = binary()
+        .args(args)
+        .args(["--github", "--code-quality", "quality.json"])
+        .current_dir(dir)
+        .env("GITHUB_STEP_SUMMARY", &summary)
+        .env("GITHUB_OUTPUT", &outputs)
+        .output()
+        .unwrap();
+    let read = |path: &Path| fs::read_to_string(path).unwrap_or_default();
+    let stderr = String::from_utf8(ran.stderr).unwrap();
+    (ran.status.code(), stderr, read(&summary), read(&outputs))
+}
+
+fn quality(dir: &Path) -> Vec<Value> {
+    let text = fs::read(dir.join("quality.json")).unwrap();
+    let entries: Vec<Value> = serde_json::from_slice(&text).unwrap();
+    for entry in &entries {
+        for key in ["description", "check_name", "fingerprint", "severity"] {
+            assert!(entry[key].is_string(), "{key}: {entry:#}");
+        }
+        assert!(entry["location"]["lines"]["begin"].as_u64().unwrap() > 0, "{entry:#}");
+    }
+    entries
+}
+
+#[test]
+fn a_run_that_fails_is_annotated_and_one_that_passes_is_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = mock("mock-normal.py");
+    let run = ["run", "-s", &server, "--tool", "echo", "--duration", "300ms"];
+    let impossible = [run.as_slice(), &["--min-rps", "1000000000"]].concat();
+    let (code, annotations, summary, outputs) = step(dir.path(), &impossible);
+    assert_eq!(code, Some(1), "{annotations}");
+    assert!(annotations.contains("::error title=min_rps%3A expected"), "{annotations}");
+    assert!(summary.starts_with("# Run ") && summary.contains("min_rps"), "{summary}");
+    assert!(outputs.starts_with("passed=false\nverdict=FAIL\nrun-id="), "{outputs}");
+    assert!(outputs.contains("p99-ms=") && outputs.contains("run-dir=/"), "{outputs}");
+    assert_eq!(quality(dir.path())[0]["check_name"], "min_rps");
+    let run_dir = outputs.lines().find_map(|line| line.strip_prefix("run-dir=")).unwrap();
+    let (code, again, ..) = step(dir.path(), &["report", run_dir]);
+    assert_eq!((code, again.as_str()), (Some(1), annotations.as_str()), "told again alike");
+    let dir = tempfile::tempdir().unwrap();
+    let (code, annotations, summary, outputs) = step(dir.path(), &run);
+    assert_eq!(code, Some(0), "{annotations}");
+    assert!(!annotations.contains("::error"), "{annotations}");
+    assert!(summary.contains("PASS") && outputs.starts_with("passed=true\n"), "{outputs}");
+    assert!(quality(dir.path()).iter().all(|entry| entry["severity"] != "critical"));
+}
+
+#[test]
+fn a_probe_is_annotated_in_the_file_of_the_server() {
+    let dir = tempfile::tempdir().unwrap();
+    let fixture = mock("mock-broken.py");
+    let script = Path::new(fixture.strip_prefix("python3 ").unwrap());
+    let folder = script.parent().unwrap();
+    let server = format!(
+        "import runpy, sys\nsys.path.insert(0, {folder:?})\nrunpy.run_path({script:?}, run_name='__main__')\n"
+    );
+    fs::write(dir.path().join("server.py"), server).unwrap();
+    let probe = ["probe", "-s", "python3 server.py", "--quick"];
+    let quick = ["--hang-threshold", "500ms", "--grace-period", "500ms"];
+    let (code, annotations, summary, outputs) = step(dir.path(), &[probe, quick].concat());
+    assert_eq!(code, Some(1), "{annotations}");
+    assert!(annotations.contains("::error file=server.py,title="), "{annotations}");
+    assert!(annotations.lines().filter(|line| line.starts_with("::")).count() <= 10);
+    assert!(summary.starts_with("## ❌ mcp-loadtest probe: "), "{summary}");
+    assert_eq!(outputs, "passed=false\n");
+    assert!(quality(dir.path()).iter().any(|entry| entry["location"]["path"] == "server.py"));
+}
+
+#[test]
+fn a_regression_is_annotated() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = env!("CARGO_BIN_EXE_mcp-loadtest");
+    let slow = |ms: u32| format!("{program} mock --fault slow:{ms}");
+    for (name, server) in [("before", slow(1)), ("after", slow(100))] {
+        let run = ["run", "-s", &server, "--tool", "echo", "--duration", "7s", "-o", name];
+        let ran = binary().args(run).current_dir(dir.path()).output().unwrap();
+        assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stdout));
+    }
+    let only = |name: &str| {
+        let path = dir.path().join(name).read_dir().unwrap().next().unwrap().unwrap().path();
+        path.display().to_string()
+    };
+    let (before, after) = (only("before"), only("after"));
+    let (code, annotations, summary, outputs) = step(dir.path(), &["compare", &before, &after]);
+    assert_eq!(code, Some(1), "{annotations}");
+    assert!(annotations.starts_with("::error title=REGRESSION%3A "), "{annotations}");
+    assert!(summary.contains("REGRESSION"), "{summary}");
+    assert_eq!(outputs, "passed=false\nverdict=REGRESSION\n");
+    assert_eq!(quality(dir.path())[0]["check_name"], "regression");
+    // A busy machine leaves response times undecided even against themselves; failures it does not.
+    let steady = ["compare", &before, &before, "--p99", "off", "--throughput", "off"];
+    let (code, annotations, ..) = step(dir.path(), &steady);
+    assert_eq!((code, annotations.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn several_servers_have_no_one_line_to_annotate() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = mock("mock-normal.py");
+    let (code, told, ..) = step(dir.path(), &["run", "-s", &server, "-s", &server]);
+    assert_eq!(code, Some(2));
+    assert!(told.contains("for a run of one server"), "{told}");
+}
+
+/// The linter, with the schemas that it brings along: nothing is fetched.
+fn lint(schema: &str, file: &str) -> (bool, String) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let home = std::env::var_os("TESTENV_HOME").map_or(root.join("target/testenv"), PathBuf::from);
+    let program = home.join("ci-lint/bin/check-jsonschema");
+    assert!(program.exists(), "{} is not there: run `make env`", program.display());
+    let ran = Command::new(program)
+        .args(["--no-cache", "--builtin-schema", schema])
+        .arg(root.join(file))
+        .output()
+        .unwrap();
+    (ran.status.success(), String::from_utf8_lossy(&ran.stdout).into_owned())
+}
+
+#[test]
+fn the_action_and_the_examples_are_what_the_servers_expect() {
+    for (schema, file) in [
+        ("vendor.github-actions", "action.yml"),
+        ("vendor.github-workflows", "examples/workflows/github.yml"),
+        ("vendor.gitlab-ci", "examples/workflows/gitlab-ci.yml"),
+    ] {
+        let (good, told) = lint(schema, file);
+        assert!(good, "{file}: {told}");
+    }
+    let (good, _) = lint("vendor.github-workflows", "action.yml");
+    assert!(!good, "the linter looks");
+}
+
+/// The script of the step of action.yml that has this name.
+fn script_of_action(step: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let action = fs::read_to_string(root.join("action.yml")).unwrap();
+    let (_, after) = action.split_once(&format!("- name: {step}\n")).unwrap();
+    let (_, script) = after.split_once("run: |\n").unwrap();
+    let lines = script.lines().map_while(|line| line.strip_prefix("        "));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_action_passes_its_arguments_on_as_they_are() {
+    let dir = tempfile::tempdir().unwrap();
+    let bin = dir.path().join("bin");
+    fs::create_dir(&bin).unwrap();
+    let program = env!("CARGO_BIN_EXE_mcp-loadtest");
+    std::os::unix::fs::symlink(program, bin.join("mcp-loadtest")).unwrap();
+    let args = format!("probe\n--server\n{}\n--only\nunknown_tool\n", mock("mock-normal.py"));
+    let outputs = dir.path().join("outputs");
+    let run = |args: &str| {
+        let script = script_of_action("Test");
+        let shell = ["--noprofile", "--norc", "-e", "-o", "pipefail", "-c"];
+        let mut bash = Command::new("bash");
+        bash.args(shell).arg(script).current_dir(dir.path());
+        bash.env("ROOT", dir.path()).env("ARGS", args).env("GITHUB_OUTPUT", &outputs);
+        bash.output().unwrap()
+    };
+    let ran = run(&args);
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    assert_eq!(fs::read_to_string(&outputs).unwrap(), "passed=true\n");
+    let hostile = run("probe\n--server\n$(touch forged); `touch forged`");
+    assert_eq!(hostile.status.code(), Some(2));
+    assert!(!dir.path().join("forged").exists(), "no shell reads the arguments");
+}
+
+/// The command lines of the examples, as words.
+fn example_commands() -> Vec<Vec<String>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/workflows");
+    let read = |name: &str| fs::read_to_string(root.join(name)).unwrap();
+    let (github, gitlab) = (read("github.yml"), read("gitlab-ci.yml"));
+    let blocks = github.split("args: |\n").skip(1).map(|block| {
+        let lines = block.lines().map_while(|line| line.strip_prefix("            "));
+        lines.map(str::to_owned).collect()
+    });
+    let lines = gitlab.lines().filter_map(|line| line.trim().strip_prefix("- mcp-loadtest "));
+    let words = lines.map(|line| {
+        line.split('"').enumerate().flat_map(|(at, part)| match at % 2 {
+            0 => part.split_whitespace().map(str::to_owned).collect(),
+            _ => vec![part.to_owned()],
+        })
+    });
+    blocks.chain(words.map(Iterator::collect)).collect()
+}
+
+#[test]
+fn the_examples_are_command_lines_that_we_take() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = crate::harness::run(&["example-config"]).out;
+    fs::write(dir.path().join("bench.toml"), config).unwrap();
+    let commands = example_commands();
+    assert_eq!(commands.len(), 4, "{commands:?}");
+    for words in commands {
+        let words: Vec<_> = words.iter().map(String::as_str).chain(["--explain"]).collect();
+        let ran = crate::harness::run_in(dir.path(), &words);
+        assert_eq!(ran.code, 0, "{words:?}: {}", ran.err);
+    }
+}

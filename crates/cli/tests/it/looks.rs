@@ -1,0 +1,76 @@
+//! What commands print for people, as it looks: one picture for each, without times, paths and versions.
+
+use regex::Regex;
+
+use crate::harness::{mock, run, run_in};
+
+/// What differs from one run to the next is named and not shown.
+fn redacted(text: &str) -> String {
+    let fixtures =
+        format!("{}/", env!("CARGO_MANIFEST_DIR").replace("crates/cli", "tests/fixtures"));
+    let text = text.replace(&fixtures, "");
+    let text = text.replace(env!("CARGO_BIN_EXE_mcp-loadtest"), "mcp-loadtest");
+    let mut text = text.replace(env!("CARGO_PKG_VERSION"), "[version]");
+    for (pattern, name) in [
+        (r"\b\d+(\.\d+)?\s?(ns|µs|ms|min|s)\b", "[time]"),
+        (r"\b\d+(\.\d+)?\s?(B|KiB|MiB|GiB|KB|MB)\b", "[size]"),
+        (r"\[time\] +", "[time] "),
+        (r" +\[time\]", " [time]"),
+    ] {
+        text = Regex::new(pattern).unwrap().replace_all(&text, name).into_owned();
+    }
+    text
+}
+
+#[test]
+fn a_probe() {
+    let ran =
+        run(&["probe", "-s", &mock("bad-wrong-type.py"), "--only", "wrong_type,unknown_tool"]);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    insta::assert_snapshot!(redacted(&ran.out));
+}
+
+#[test]
+fn a_negative_path() {
+    let ran = run(&["negative-path", "-s", &mock("bad-wrong-type.py")]);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    insta::assert_snapshot!(redacted(&ran.out));
+}
+
+#[test]
+fn a_doctor_and_a_server_that_dies() {
+    let dying = "python3 -c 'raise SystemExit(\"no licence found\")'";
+    let ran = run(&["doctor", "--only", "clock,server", "-s", dying]);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    let date = Regex::new(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ").unwrap();
+    let system = format!("{} {}", std::env::consts::OS, std::env::consts::ARCH);
+    let text = date.replace_all(&ran.out, "[date]").replace(&system, "[system]");
+    insta::assert_snapshot!(redacted(&text));
+}
+
+#[test]
+fn a_gateway_that_breaks_something() {
+    let script = mock("gateway.py");
+    let script = script.strip_prefix("python3 ").unwrap();
+    let checks = ["--only", "tool_error,order", "--patience", "30s"];
+    let gateway = ["--", "python3", script, "{upstream}", "swap"];
+    let ran = run(&[["gateway"].as_slice(), &checks, &gateway].concat());
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    let nonce = Regex::new(r"gw-[0-9a-f]+-\d+").unwrap();
+    insta::assert_snapshot!(redacted(&nonce.replace_all(&ran.out, "[nonce]")));
+}
+
+#[test]
+fn a_log_of_messages() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = format!("{} mock --audit calls.db", env!("CARGO_BIN_EXE_mcp-loadtest"));
+    let probe = ["probe", "-s", &server, "--only", "unknown_tool", "--tool", "echo"];
+    let folder = dir.path().display().to_string();
+    assert_eq!(
+        run_in(dir.path(), &[probe.as_slice(), &["--working-dir", &folder]].concat()).code,
+        0
+    );
+    let ran = run_in(dir.path(), &["audit", "calls.db", "stats"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    insta::assert_snapshot!(redacted(&ran.out));
+}
