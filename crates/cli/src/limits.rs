@@ -7,6 +7,7 @@ use std::path::Path;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Limit {
     /// So much.
+    #[cfg_attr(not(unix), allow(dead_code, reason = "only Unix has such limits"))]
     At(u64),
     /// As much as there is.
     None,

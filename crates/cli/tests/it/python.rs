@@ -28,13 +28,16 @@ fn done(what: &str, command: &mut Command) -> Output {
 /// The wheel, of the binary that these tests run.
 fn wheel(into: &Path) -> PathBuf {
     let cargo = root().join("python/tests/built_cargo.py");
+    // maturin takes the artifact away for a moment, and other tests start it meanwhile.
+    let binary = into.join("mcp-loadtest");
+    std::fs::copy(env!("CARGO_BIN_EXE_mcp-loadtest"), &binary).unwrap();
     let mut maturin = Command::new(environment().join("bin/maturin"));
     maturin
         .args(["build", "--auditwheel", "skip", "--offline", "--profile", "dev", "--out"])
         .arg(into)
         .current_dir(root().join("python"))
         .env("REAL_CARGO", std::env::var_os("CARGO").unwrap_or("cargo".into()))
-        .env("BUILT_BINARY", env!("CARGO_BIN_EXE_mcp-loadtest"))
+        .env("BUILT_BINARY", binary)
         .env("CARGO", cargo);
     done("maturin", &mut maturin);
     let made = into.read_dir().unwrap().map(|entry| entry.unwrap().path());

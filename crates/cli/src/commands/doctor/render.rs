@@ -34,7 +34,10 @@ pub(super) fn render(report: &DoctorReport) -> String {
         .iter()
         .map(|health| (count(*health), health.words()))
         .filter(|(count, _)| *count > 0)
-        .map(|(count, words)| format!("{count} {words}"))
+        .map(|(count, words)| match (count, words) {
+            (2.., "warning") => format!("{count} warnings"),
+            _ => format!("{count} {words}"),
+        })
         .collect();
     let told = if told.is_empty() { "nothing stands in the way".into() } else { told.join(", ") };
     text.push_str(&format!("\n{told}\n"));

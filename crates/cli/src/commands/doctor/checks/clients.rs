@@ -9,6 +9,7 @@ use mcp_loadtest_core::{
     server::Server,
 };
 use mcp_loadtest_wire::process::find_program;
+use serde_json::Value;
 
 use super::super::{Check, Found, scene::Scene};
 use crate::error::CliError;
@@ -43,7 +44,9 @@ fn file(path: &Path, scene: &Scene<'_>) -> Vec<Seen> {
         Ok(servers) => servers,
         Err(error) => {
             let seen = Seen::new(Health::Failed, error.to_string());
-            return vec![seen.fix(error.hint().unwrap_or_else(|| "mend the file".into()))];
+            return vec![
+                seen.fix(error.hint().unwrap_or_else(|| "correct the file at that place".into())),
+            ];
         }
     };
     // What a file keeps for other projects cannot be started from here.
@@ -52,7 +55,7 @@ fn file(path: &Path, scene: &Scene<'_>) -> Vec<Seen> {
     };
     let servers: Vec<_> = servers.iter().filter(here).collect();
     let mut seen = vec![Seen::new(Health::Ok, format!("{shown}: {}", counted(servers.len())))];
-    seen.extend(servers.into_iter().filter_map(|server| obstacle(server, scene)));
+    seen.extend(servers.into_iter().flat_map(|server| obstacles(server, scene)));
     seen
 }
 
@@ -65,7 +68,7 @@ fn counted(servers: usize) -> String {
 }
 
 /// What would keep a server from being started by its name.
-fn obstacle(named: &NamedServer, scene: &Scene<'_>) -> Option<Seen> {
+fn obstacles(named: &NamedServer, scene: &Scene<'_>) -> Vec<Seen> {
     let surroundings = Surroundings {
         vars: &**scene.var,
         inputs: &BTreeMap::new(),
@@ -75,11 +78,20 @@ fn obstacle(named: &NamedServer, scene: &Scene<'_>) -> Option<Seen> {
     };
     let resolved = match clients::resolve(named, &surroundings) {
         Ok(resolved) => resolved,
-        Err(error) => return Some(told(&error)),
+        // Whatever it is about, the command that stands there can be looked up all the same.
+        Err(error) => {
+            let command = named.entry.get("command").and_then(Value::as_str);
+            let command = command.filter(|command| !command.contains('$'));
+            let server = command.map(|command| Server::stdio(command).build());
+            let missing = server.and_then(|server| not_startable(named, &server, scene));
+            return [told(&error)].into_iter().chain(missing).collect();
+        }
     };
-    let disabled =
-        resolved.warnings.iter().any(|warning| matches!(warning, Warning::Disabled { .. }));
-    (!disabled).then(|| not_startable(named, &resolved.server, scene)).flatten()
+    let is_disabled = |warning: &Warning| matches!(warning, Warning::Disabled { .. });
+    match resolved.warnings.iter().any(is_disabled) {
+        true => Vec::new(),
+        false => not_startable(named, &resolved.server, scene).into_iter().collect(),
+    }
 }
 
 fn told(error: &ClientConfigError) -> Seen {
@@ -137,10 +149,10 @@ mod tests {
             "a": {"command": "no-such-program-anywhere"},
             "b": {"command": "sh", "env": {"KEY": "${NO_SUCH_VARIABLE}"}},
             "c": {"args": ["x"]},
-            "d": {"command": "./missing.sh"}}}"#;
+            "d": {"command": "./missing.sh", "env": {"KEY": "${NO_SUCH_VARIABLE}"}}}}"#;
         let seen = seen_with(servers);
-        let (ok, failed) = (Health::Ok, Health::Failed);
-        assert_eq!(healths(&seen), [ok, failed, Health::Warning, failed, failed], "{seen:#?}");
+        let (ok, failed, warning) = (Health::Ok, Health::Failed, Health::Warning);
+        assert_eq!(healths(&seen), [ok, failed, warning, failed, warning, failed], "{seen:#?}");
         assert!(seen[1].what.contains("no-such-program-anywhere"), "{seen:#?}");
         assert!(seen[2].fix.as_ref().unwrap().contains("NO_SUCH_VARIABLE"), "{seen:#?}");
     }
