@@ -104,7 +104,7 @@ pub use probe::{Check, PROBES, Probe, ProbeReport, ToolProbe, ToolVerdict, Watch
 pub use recorder::Progress;
 pub use run::Run;
 pub use saved::{SavedError, SavedRun};
-pub use stop::Stop;
+pub use stop::{Stop, StopOnDrop};
 pub use suite::{
     LoadedSuite, NoStand, Speaker, Stand, StartedLlm, StartedMock, Starting, SuiteOutcome,
     SuiteRun, TestWatcher, Watched,

@@ -177,7 +177,7 @@ impl Run {
     /// Carries the run out, in threads of its own. Dropping the future ends the run and its servers.
     pub async fn execute(self) -> Result<Report, RunError> {
         check::all(&self.server, &self.scenario, &self.thresholds)?;
-        let ends_with_us = StopOnDrop(self.stop.clone());
+        let ends_with_us = self.stop.on_drop();
         let (tell, told) = oneshot::channel();
         std::thread::Builder::new()
             .name("mcp-loadtest".into())
@@ -274,13 +274,5 @@ impl Run {
             stderr_log: logs.stderr,
             stdout_log: logs.stdout,
         })
-    }
-}
-
-struct StopOnDrop(Stop);
-
-impl Drop for StopOnDrop {
-    fn drop(&mut self) {
-        self.0.stop();
     }
 }

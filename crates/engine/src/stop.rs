@@ -30,6 +30,12 @@ impl Stop {
         self.inner.0.load(Ordering::Acquire)
     }
 
+    /// Gives the signal when the result is dropped, however that comes about.
+    #[must_use = "it stops at once when this is not kept"]
+    pub fn on_drop(&self) -> StopOnDrop {
+        StopOnDrop(self.clone())
+    }
+
     /// Waits for the signal.
     pub async fn stopped(&self) {
         loop {
@@ -39,5 +45,15 @@ impl Stop {
             }
             notified.await;
         }
+    }
+}
+
+/// Stops when it is dropped.
+#[derive(Debug)]
+pub struct StopOnDrop(Stop);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.stop();
     }
 }

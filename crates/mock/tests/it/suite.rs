@@ -51,7 +51,7 @@ pub(crate) struct Outcome {
     /// Checks that went well.
     passed: u32,
     /// Checks that did not.
-    pub(crate) failed: u32,
+    failed: u32,
 }
 
 impl Outcome {
@@ -75,6 +75,38 @@ fn unscored(line: &str) -> Option<String> {
     let (sign, rest) = line.trim_start().split_once(' ')?;
     let (name, _) = rest.split_once(" (")?;
     matches!(sign, "✓" | "✗").then(|| name.to_owned())
+}
+
+/// Holds what the suite said against a list of expected failures, in both directions. Where a reason
+/// begins with `3 checks: `, so many checks fail and all others pass.
+pub(crate) fn problems<'a>(
+    expected: &BTreeMap<String, String>,
+    summaries: impl IntoIterator<Item = (&'a str, &'a Summary)>,
+) -> Vec<String> {
+    let (mut problems, mut seen) = (Vec::new(), BTreeSet::new());
+    for (revision, summary) in summaries {
+        for (name, outcome) in &summary.scenarios {
+            let place = format!("{name} at {revision}");
+            match (outcome.is_passed(), expected.get(name)) {
+                (true, None) => {}
+                (false, None) => problems.push(format!("{place} does not pass")),
+                (true, Some(reason)) => {
+                    problems.push(format!("{place} passes, although it should not: {reason}"));
+                }
+                (false, Some(reason)) => {
+                    let count = reason.split_once(" checks: ").map(|(count, _)| count);
+                    let failed = outcome.failed.to_string();
+                    if count.is_some_and(|count| count != failed) {
+                        problems.push(format!("{place}: {failed} checks fail: {reason}"));
+                    }
+                }
+            }
+            seen.insert(name);
+        }
+    }
+    let unknown = expected.keys().filter(|name| !seen.contains(name));
+    problems.extend(unknown.map(|name| format!("there is no scenario `{name}`")));
+    problems
 }
 
 /// Where the suite is installed. Without it the test fails and says what to run.

@@ -39,7 +39,9 @@ fn plain(schema: Schema) -> JsonObject {
     drop_formats(&mut value);
     match value {
         Value::Object(mut object) => {
+            // What they say of the whole, the description of the tool says better.
             object.remove("title");
+            object.remove("description");
             object.entry("properties").or_insert_with(|| json!({}));
             object
         }

@@ -68,7 +68,7 @@ impl Desk {
     ) -> Result<T, CliError> {
         let Order { stop, limit, mut meter } = order;
         // A request that is dropped stops its run, too.
-        let stops = StopOnDrop(stop);
+        let _stops = stop.on_drop();
         let mut run = tokio::spawn(async move {
             let result = work.await;
             drop(seat);
@@ -94,7 +94,7 @@ impl Desk {
             ended = &mut run => ended,
             () = telling => unreachable!("telling goes on for ever"),
             () = unwanted => {
-                stops.0.stop();
+                stop.stop();
                 run.await
             }
         };
@@ -107,13 +107,5 @@ impl Desk {
         self.closed.cancel();
         // A run that does not end has a guard that ends its processes once we are gone.
         let _ = tokio::time::timeout(FAREWELL, self.seat.acquire()).await;
-    }
-}
-
-struct StopOnDrop(Stop);
-
-impl Drop for StopOnDrop {
-    fn drop(&mut self) {
-        self.0.stop();
     }
 }

@@ -139,6 +139,9 @@ pub(crate) fn run(args: &ServeArgs, env: &mut Env) -> Result<Exit, CliError> {
     }
     let policy = policy(args, env)?;
     tell(&policy, env);
+    if args.listen.is_none() && env.has_audience() {
+        env.err("speaking MCP on stdin and stdout, as a client expects it; Ctrl-C ends it\n");
+    }
     let runs = History::of(env.path(&args.output_dir));
     let office = Arc::new(Office { policy, runs, desk: Desk::new() });
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

@@ -38,20 +38,24 @@ fn output(mut command: Command) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"))
 }
 
-/// Has a client visit us in both eras and on both transports.
-fn check(client: impl Fn() -> Command) {
-    for mode in ["legacy", "auto"] {
+/// What a script is told of the era, where it knows both.
+const BOTH_ERAS: &[Option<&str>] = &[Some("legacy"), Some("auto")];
+const ONE_ERA: &[Option<&str>] = &[None];
+
+/// Has a client visit us in the eras that it knows, on both transports.
+fn check(modes: &[Option<&str>], client: impl Fn() -> Command) {
+    for mode in modes {
         let dir = workplace();
         let mut over_stdio = client();
-        over_stdio.args([mode, env!("CARGO_BIN_EXE_mcp-loadtest")]).args(flags(dir.path()));
-        check_report(&output(over_stdio), &format!("{mode} over stdio"));
+        over_stdio.args(*mode).arg(env!("CARGO_BIN_EXE_mcp-loadtest")).args(flags(dir.path()));
+        check_report(&output(over_stdio), &format!("{mode:?} over stdio"));
 
         let mut flags = flags(dir.path());
         flags.extend(["--listen".into(), "127.0.0.1:0".into()]);
         let server = Listening::start(&flags);
         let mut over_http = client();
-        over_http.args([mode, &server.url]);
-        check_report(&output(over_http), &format!("{mode} over HTTP"));
+        over_http.args(*mode).arg(&server.url);
+        check_report(&output(over_http), &format!("{mode:?} over HTTP"));
         server.stop();
     }
 }
@@ -70,29 +74,47 @@ fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/serve").join(name)
 }
 
-#[test]
-fn the_python_sdk() {
-    let python = home("mcp-2.3.0").join("bin/python");
-    check(|| {
+fn check_python(environment: &str, name: &str, modes: &[Option<&str>]) {
+    let python = home(environment).join("bin/python");
+    check(modes, || {
         let mut command = Command::new(&python);
-        command.arg(script("python_v2.py"));
+        command.arg(script(name));
+        command
+    });
+}
+
+fn check_typescript(name: &str, modes: &[Option<&str>]) {
+    // What a script imports is searched beside it.
+    let beside = tempfile::tempdir().unwrap();
+    let copy = beside.path().join(name);
+    fs::copy(script(name), &copy).unwrap();
+    let modules = home("ts-clients").join("node_modules");
+    std::os::unix::fs::symlink(modules, beside.path().join("node_modules")).unwrap();
+    check(modes, || {
+        let mut command = Command::new("node");
+        command.arg(&copy);
         command
     });
 }
 
 #[test]
+fn the_python_sdk_before_2() {
+    check_python("mcp-1.30.0", "python_v1.py", ONE_ERA);
+}
+
+#[test]
+fn the_python_sdk() {
+    check_python("mcp-2.3.0", "python_v2.py", BOTH_ERAS);
+}
+
+#[test]
+fn the_typescript_sdk_before_2() {
+    check_typescript("typescript_v1.mjs", ONE_ERA);
+}
+
+#[test]
 fn the_typescript_sdk() {
-    // What a script imports is searched beside it.
-    let beside = tempfile::tempdir().unwrap();
-    let copy = beside.path().join("typescript_v2.mjs");
-    fs::copy(script("typescript_v2.mjs"), &copy).unwrap();
-    let modules = home("ts-clients").join("node_modules");
-    std::os::unix::fs::symlink(modules, beside.path().join("node_modules")).unwrap();
-    check(|| {
-        let mut command = Command::new("node");
-        command.arg(&copy);
-        command
-    });
+    check_typescript("typescript_v2.mjs", BOTH_ERAS);
 }
 
 #[test]

@@ -90,6 +90,13 @@ impl Peer {
         self.send("tools/call", json!({ "name": tool, "arguments": arguments, "_meta": meta }))
     }
 
+    /// Withdraws a request.
+    pub(crate) fn cancel(&mut self, id: u64) {
+        let params = json!({ "requestId": id, "reason": "enough" });
+        let method = "notifications/cancelled";
+        self.write(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
+    }
+
     /// The result of a tool.
     pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let id = self.begin(tool, arguments);

@@ -128,10 +128,8 @@ fn a_cancelled_probe_ends_with_its_processes() {
     while processes_with(&marker).is_empty() {
         std::thread::yield_now();
     }
-    let params = json!({ "requestId": id });
-    peer.write(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }));
+    peer.cancel(id);
     wait_until_gone(&marker);
-    while peer.call("list_recent_runs", json!({}))["isError"] != false {}
 }
 
 #[test]
@@ -144,10 +142,7 @@ fn a_cancelled_run_ends_with_its_processes() {
     let id = peer.begin("sustained_load", json!({ "tool": "echo", "duration_secs": 600 }));
     peer.wait_for_calls();
     assert!(!processes_with(&marker).is_empty());
-    let params = json!({ "requestId": id, "reason": "enough" });
-    let cancelled =
-        json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
-    peer.write(&cancelled);
+    peer.cancel(id);
     wait_until_gone(&marker);
     // The seat is free again: the next one is carried out.
     loop {
