@@ -112,10 +112,10 @@ async function live() {
   const limit = { timeout: 60_000 };
   await page.waitForFunction(() => document.querySelectorAll(".plot canvas").length >= 5, null, limit);
   const seen = { word: await text(".verdict"), early: { shown: await shown(page), plots: await plots(page) } };
-  const updates = () => page.evaluate(() => Number(document.documentElement.dataset.updates));
+  const updates = () => page.evaluate(() => Number(document.documentElement.dataset.updates ?? 0));
   const more = async (count) => {
     const before = await updates();
-    await page.waitForFunction((at) => Number(document.documentElement.dataset.updates) >= at, before + count, limit);
+    await page.waitForFunction((at) => Number(document.documentElement.dataset.updates ?? 0) >= at, before + count, limit);
   };
   await more(2);
   seen.later = { shown: await shown(page), plots: await plots(page) };

@@ -8,7 +8,7 @@ const FEWEST: usize = 5;
 /// Columns of all plots of a line together.
 const ROOM: usize = 45;
 
-/// `calls/s ▇▇▆▇  p99 ▁▁▃▁  failed ▁▁█▁`; nothing for a run that is too short.
+/// `calls/s ▇▇▆▇, p99 ▁▁▃▁, failed ▁▁█▁`; nothing for a run that is too short.
 pub(super) fn course(report: &Report, signs: Signs) -> Option<String> {
     // The load begins and ends within the outer windows.
     let windows = report.windows.get(..report.windows.len().checked_sub(1)?)?;
@@ -25,7 +25,7 @@ pub(super) fn course(report: &Report, signs: Signs) -> Option<String> {
     if failed {
         plots.push(plot("failed", |window| Some(window.errors as f64)));
     }
-    Some(plots.join("  "))
+    Some(plots.join(", "))
 }
 
 /// The course of p99 in a few columns; blank for what is too short.
