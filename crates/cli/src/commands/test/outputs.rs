@@ -21,7 +21,7 @@ pub(crate) struct OutputArgs {
     /// Print one JSON document, and nothing else.
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// What is printed: terminal, json, junit, markdown or github.
+    /// What is printed: terminal, json, junit, markdown, html or github.
     #[arg(long, value_name = "FORM", value_parser = parse_form, default_value = "terminal")]
     format: Option<&'static str>,
     /// Also write JUnit XML to this file.
@@ -30,6 +30,9 @@ pub(crate) struct OutputArgs {
     /// Also write Markdown to this file.
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
+    /// Also write a page with agents by faults, and what each of them did, to this file.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     /// Also print annotations for GitHub Actions, and add to the step's summary.
     #[arg(long)]
     github: bool,
@@ -62,6 +65,9 @@ impl OutputArgs {
         }
         if let Some(path) = &self.markdown {
             write(env, path, &rendered("markdown", report))?;
+        }
+        if let Some(path) = &self.html {
+            write(env, path, &rendered("html", report))?;
         }
         if self.github {
             // Runners read annotations from both streams; stdout may hold a document.

@@ -1,6 +1,7 @@
 //! Results for people and machines. To add a form: a file here and a line in [`FORMS`].
 
 mod github;
+mod html;
 mod json;
 mod junit;
 mod markdown;
@@ -27,6 +28,7 @@ pub const FORMS: &[Form] = &[
     Form { name: "json", about: "everything (schemas/test.v1.json)", render: json::render },
     Form { name: "junit", about: "JUnit XML, for CI servers", render: junit::render },
     Form { name: "markdown", about: "for step summaries and wikis", render: markdown::render },
+    Form { name: "html", about: "a page with agents by faults and lanes", render: html::render },
     Form { name: "github", about: "annotations of GitHub Actions", render: github::render },
 ];
 
