@@ -22,12 +22,11 @@ name = "echo"
 args = {{ text = "hello" }}
 weight = 5
 [[scenario.tool_call]]
-name = "add"
-args = {{ a = 1, b = 2 }}
+name = "lorem"
 weight = 3
 [[scenario.tool_call]]
-name = "delay"
-args = {{ ms = 15 }}
+name = "flaky"
+args = {{ fail_rate = 0.1 }}
 """
 FAULTS = ["slow:25@probability=0.15", "tool-error@probability=0.3,after=10s,until=14s"]
 COLUMNS, ROWS = 100, 30

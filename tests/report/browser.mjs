@@ -1,8 +1,9 @@
 // Opens a page in a headless Chromium, as crates/cli/tests/it/browser.rs, live.rs and
-// scripts/images ask for. It judges nothing: `look` and `live` print what was seen as
+// scripts/images ask for. It judges nothing: all but `shot` print what was seen as
 // JSON. A page is a file, or the URL of one that is served.
 //
 //   node browser.mjs look CHROMIUM PAGE
+//   node browser.mjs glance CHROMIUM PAGE
 //   node browser.mjs live CHROMIUM URL
 //   node browser.mjs shot CHROMIUM PAGE light|dark WIDTH HEIGHT PNG [SECONDS]
 import { pathToFileURL } from "node:url";
@@ -58,6 +59,27 @@ async function brush(page) {
   await page.waitForTimeout(100);
 }
 
+/** What a page is made of, and whether a script that is not ours has run. */
+const parts = (page) =>
+  page.evaluate(() => ({
+    hit: window.hit ?? null,
+    images: document.images.length,
+    scripts: document.scripts.length,
+    pictures: document.querySelectorAll("svg").length,
+    text: document.body.innerText,
+    unnamed: [...document.querySelectorAll("[role=img], section, button, .scroll")].filter(
+      (part) => !part.getAttribute("aria-label") && !part.getAttribute("aria-labelledby") && !part.textContent.trim(),
+    ).length,
+  }));
+
+/** A page without plots over time. */
+async function glance() {
+  const { page, errors } = await open({ viewport: { width: 1280, height: 900 }, colorScheme: "light" });
+  await page.waitForFunction(() => document.documentElement.dataset.ready === "yes", null, { timeout: 10_000 });
+  await page.click("#theme");
+  return { page: await parts(page), errors, still: await still() };
+}
+
 async function look() {
   const { page, errors } = await open({ viewport: { width: 1280, height: 900 }, colorScheme: "light" });
   await page.waitForFunction(() => document.documentElement.dataset.ready === "yes", null, { timeout: 10_000 });
@@ -77,15 +99,7 @@ async function look() {
   seen.grounds = [await ground()];
   await page.click("#theme");
   seen.grounds.push(await ground());
-  seen.page = await page.evaluate(() => ({
-    hit: window.hit ?? null,
-    images: document.images.length,
-    scripts: document.scripts.length,
-    text: document.body.innerText,
-    unnamed: [...document.querySelectorAll("[role=img], section, button, .scroll")].filter(
-      (part) => !part.getAttribute("aria-label") && !part.getAttribute("aria-labelledby") && !part.textContent.trim(),
-    ).length,
-  }));
+  seen.page = await parts(page);
   await page.setViewportSize({ width: 390, height: 800 });
   await page.waitForTimeout(200);
   seen.narrow = await page.evaluate(() => document.documentElement.scrollWidth);
@@ -112,10 +126,10 @@ async function live() {
   const limit = { timeout: 60_000 };
   await page.waitForFunction(() => document.querySelectorAll(".plot canvas").length >= 5, null, limit);
   const seen = { word: await text(".verdict"), early: { shown: await shown(page), plots: await plots(page) } };
-  const updates = () => page.evaluate(() => Number(document.documentElement.dataset.updates));
+  const updates = () => page.evaluate(() => Number(document.documentElement.dataset.updates ?? 0));
   const more = async (count) => {
     const before = await updates();
-    await page.waitForFunction((at) => Number(document.documentElement.dataset.updates) >= at, before + count, limit);
+    await page.waitForFunction((at) => Number(document.documentElement.dataset.updates ?? 0) >= at, before + count, limit);
   };
   await more(2);
   seen.later = { shown: await shown(page), plots: await plots(page) };
@@ -139,7 +153,7 @@ async function shot([colorScheme, width, height, png, seconds]) {
 }
 
 try {
-  const deeds = { look, live };
+  const deeds = { look, glance, live };
   if (deeds[deed]) console.log(JSON.stringify(await deeds[deed]()));
   else await shot(rest);
 } finally {

@@ -8,7 +8,10 @@ use std::{
 
 use serde_json::Value;
 
-use crate::harness::{mock, run_in};
+use crate::{
+    harness::{mock, run_in},
+    suite::Bench,
+};
 
 /// The folder of an environment that `tests/env/testenv.py` installs.
 pub(crate) fn environment(name: &str) -> PathBuf {
@@ -25,13 +28,17 @@ pub(crate) fn environment(name: &str) -> PathBuf {
 /// What a browser sees of the page of the one run in this directory.
 fn look(dir: &Path) -> Value {
     let run = fs::read_dir(dir.join("runs")).unwrap().next().unwrap().unwrap().path();
-    let page = run.join("report.html");
-    assert!(fs::metadata(&page).unwrap().len() < 500_000);
+    see("look", &run.join("report.html"))
+}
+
+/// What a browser sees of a page.
+fn see(how: &str, page: &Path) -> Value {
+    assert!(fs::metadata(page).unwrap().len() < 500_000);
     let looked = Command::new("node")
         .arg(environment("browser").join("browser.mjs"))
-        .arg("look")
+        .arg(how)
         .arg(environment("chromium").join("bin/chromium"))
-        .arg(&page)
+        .arg(page)
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&looked.stderr);
@@ -115,4 +122,37 @@ fn hostile_names_do_nothing() {
     for name in names {
         assert!(page["text"].as_str().unwrap().contains(name), "{name} is shown as it is");
     }
+}
+
+/// An agent that invents an answer after a fault, under a name that is markup.
+const AGENT: &str = r#"
+servers:
+  api:
+    mock:
+      tools:
+        - {name: search, response: 'Latest incident: INC-7731'}
+faults:
+  - {name: "<b>hung", target: {tool: search}, kind: hang}
+agents:
+  - name: "<img src=x onerror=window.hit=1>"
+    model: scripted:fabricator
+    servers: [api]
+    prompt: Search for the latest incident report.
+    inject: ["<b>hung"]
+    recovery: {max_detection_ms: 3000}
+"#;
+
+#[test]
+fn the_page_of_a_suite_shows_agents_by_faults() {
+    let bench = Bench::new(AGENT);
+    let ran = bench.test(&["--html", "page.html"]);
+    assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
+    let page = &see("glance", &bench.path().join("page.html"))["page"];
+
+    assert!(page["hit"].is_null() && page["images"] == 0 && page["unnamed"] == 0, "{page:#}");
+    let text = page["text"].as_str().unwrap();
+    for part in ["FAIL", "<img src=x onerror=window.hit=1>", "<b>hung", "fabricated", "Again:"] {
+        assert!(text.contains(part), "{part} is missing: {text}");
+    }
+    assert_eq!(page["pictures"], 1, "what the agent did, in lanes");
 }

@@ -43,11 +43,14 @@ fn level(load: Option<Level>) -> f64 {
 pub(super) fn coverage(report: &Report) -> Coverage {
     let called = |name: &&String| report.tools.iter().any(|tool| tool.name == **name);
     let registered = &report.server_info.tool_names;
+    let has_failed = |name: &&String| {
+        report.tools.iter().any(|tool| tool.name == **name && answered_with_error(tool))
+    };
     Coverage {
         registered: registered.len(),
         exercised: registered.iter().filter(called).count(),
         missed: registered.iter().filter(|name| !called(name)).cloned().collect(),
-        error_paths: report.tools.iter().filter(|tool| answered_with_error(tool)).count(),
+        error_paths: registered.iter().filter(|name| has_failed(name)).count(),
         keywords: report.server_info.keywords.clone(),
     }
 }

@@ -20,6 +20,7 @@ pub mod part;
 pub mod race;
 pub mod regression;
 pub mod search;
+pub mod usl;
 
 mod order;
 mod plateau;

@@ -24,7 +24,7 @@ pub(crate) struct OutputArgs {
     /// Print one JSON document, and nothing else.
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// What is printed: terminal, json, junit, markdown, github or code_quality.
+    /// What is printed: terminal, json, junit, markdown, html, github or code_quality.
     #[arg(long, value_name = "FORM", value_parser = parse_form, default_value = "terminal")]
     format: Option<&'static str>,
     /// Also write JUnit XML to this file.
@@ -33,6 +33,9 @@ pub(crate) struct OutputArgs {
     /// Also write Markdown to this file.
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
+    /// Also write a page with agents by faults, and what each of them did, to this file.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     #[command(flatten)]
     ci: CiArgs,
 }
@@ -61,6 +64,9 @@ impl OutputArgs {
         }
         if let Some(path) = &self.markdown {
             write(env, path, &rendered("markdown", report))?;
+        }
+        if let Some(path) = &self.html {
+            write(env, path, &rendered("html", report))?;
         }
         let passed = (report.exit() == Exit::Pass).to_string();
         let page = || rendered("markdown", report);

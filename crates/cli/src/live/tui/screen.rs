@@ -94,7 +94,7 @@ fn draw_head(frame: &mut Frame<'_>, area: Rect, seen: &Snapshot, theme: &Theme) 
         Layout::horizontal([Constraint::Max(30), Constraint::Fill(1)]).spacing(1).areas(bar);
     let label = format!("{} of {}", clock(seen.load_secs.min(expected)), clock(expected));
     let ratio = (seen.load_secs / expected).clamp(0.0, 1.0);
-    let gauge = Gauge::default().gauge_style(theme.rate()).ratio(ratio).label(label);
+    let gauge = Gauge::default().gauge_style(theme.bar()).ratio(ratio).label(label);
     frame.render_widget(gauge, progress);
     frame.render_widget(Line::from(target), server);
 }

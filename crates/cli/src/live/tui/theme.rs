@@ -32,6 +32,11 @@ impl Theme {
         self.of(Color::Cyan)
     }
 
+    /// How far the run has come: its words are read on the bar as well as beside it.
+    pub(super) fn bar(&self) -> Style {
+        if self.color { Style::new().fg(Color::Cyan).bg(Color::Black) } else { Style::new() }
+    }
+
     /// Times.
     pub(super) fn time(&self) -> Style {
         self.of(Color::Yellow)

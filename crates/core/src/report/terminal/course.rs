@@ -8,7 +8,7 @@ const FEWEST: usize = 5;
 /// Columns of all plots of a line together.
 const ROOM: usize = 45;
 
-/// `calls/s ▇▇▆▇  p99 ▁▁▃▁  failed ▁▁█▁`; nothing for a run that is too short.
+/// `calls/s ▇▇▆▇, p99 ▁▁▃▁, failed ▁▁█▁`; nothing for a run that is too short.
 pub(super) fn course(report: &Report, signs: Signs) -> Option<String> {
     // The load begins and ends within the outer windows.
     let windows = report.windows.get(..report.windows.len().checked_sub(1)?)?;
@@ -25,7 +25,7 @@ pub(super) fn course(report: &Report, signs: Signs) -> Option<String> {
     if failed {
         plots.push(plot("failed", |window| Some(window.errors as f64)));
     }
-    Some(plots.join("  "))
+    Some(plots.join(", "))
 }
 
 /// The course of p99 in a few columns; blank for what is too short.
@@ -45,7 +45,8 @@ fn p99(window: &Window) -> Option<f64> {
 }
 
 impl Signs {
-    /// One sign for each part of the values, by the highest of them; blank where there is none.
+    /// One sign for each part of the values, by the highest of them. The lowest sign is for nothing
+    /// alone, so that a little is told apart from it.
     fn plot(self, values: &[Option<f64>], columns: usize) -> String {
         let signs = match self {
             Self::Ascii => ['_', '.', '-', '=', '+', '*', '%', '#'],
@@ -54,9 +55,9 @@ impl Signs {
         let highest = values.iter().flatten().copied().fold(0.0, f64::max);
         let size = values.len().div_ceil(columns.max(1)).max(1);
         let sign = |part: &[Option<f64>]| {
-            let Some(value) = part.iter().flatten().copied().reduce(f64::max) else { return ' ' };
-            let share = if highest > 0.0 { value / highest } else { 0.0 };
-            signs[((share * 8.0).ceil() as usize).clamp(1, 8) - 1]
+            let value = part.iter().flatten().copied().fold(0.0, f64::max);
+            let place = if value > 0.0 { (value / highest * 7.0).ceil() as usize } else { 0 };
+            signs[place.min(7)]
         };
         values.chunks(size).map(sign).collect()
     }
@@ -71,9 +72,9 @@ mod tests {
         let mut values = vec![Some(1.0); 40];
         values[33] = Some(8.0);
         values[0] = None;
-        assert_eq!(Signs::Blocks.plot(&values, 10), "▁▁▁▁▁▁▁▁█▁");
-        assert_eq!(Signs::Ascii.plot(&values[..4], 4), " ###");
-        assert_eq!(Signs::Ascii.plot(&[Some(0.0), None], 10), "_ ");
+        assert_eq!(Signs::Blocks.plot(&values, 10), "▂▂▂▂▂▂▂▂█▂");
+        assert_eq!(Signs::Ascii.plot(&values[..4], 4), "_###");
+        assert_eq!(Signs::Ascii.plot(&[Some(0.0), None], 10), "__");
         assert_eq!(Signs::Ascii.plot(&[], 10), "");
     }
 }

@@ -2,6 +2,7 @@
 
 mod code_quality;
 mod github;
+mod html;
 mod json;
 mod junit;
 mod markdown;
@@ -28,6 +29,7 @@ pub const FORMS: &[Form] = &[
     Form { name: "json", about: "everything (schemas/test.v1.json)", render: json::render },
     Form { name: "junit", about: "JUnit XML, for CI servers", render: junit::render },
     Form { name: "markdown", about: "for step summaries and wikis", render: markdown::render },
+    Form { name: "html", about: "a page with agents by faults and lanes", render: html::render },
     Form { name: "github", about: "annotations of GitHub Actions", render: github::render },
     Form {
         name: "code_quality",

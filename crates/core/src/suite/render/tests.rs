@@ -103,6 +103,15 @@ fn for_summaries_and_annotations() {
     insta::assert_snapshot!("code_quality", (form("code_quality").unwrap().render)(&report()));
 }
 
+/// The page, but for what every page has.
+#[test]
+fn for_browsers() {
+    let page = (form("html").unwrap().render)(&report());
+    let body = page.split_once("<body>").unwrap().1.split_once("<script").unwrap().0;
+    assert!(!body.contains("<recovers>") && !body.contains('\x1b'), "{body}");
+    insta::assert_snapshot!(body.replace(env!("CARGO_PKG_VERSION"), "[version]"));
+}
+
 #[test]
 fn what_is_written_as_json_reads_back_and_keeps_to_its_schema() {
     let text = (form("json").unwrap().render)(&report());

@@ -1,0 +1,141 @@
+//! What each agent did when: a lane for each tool, a bar for each call.
+
+use std::fmt::Write as _;
+
+use crate::{
+    report::html::escape::{LONGEST_NAME, LONGEST_TEXT, text},
+    suite::{
+        recovery::{TracedCall, Trajectory},
+        result::TestResult,
+    },
+};
+
+const WIDTH: f64 = 960.0;
+const LEFT: f64 = 190.0;
+const LANE: f64 = 26.0;
+const FOOT: f64 = 26.0;
+/// Calls that are drawn of one agent; the table has as many.
+const MOST_CALLS: usize = 200;
+/// A call that took no time is still seen.
+const THINNEST: f64 = 3.0;
+
+/// The lanes of all agents; nothing where there is none that called a tool.
+pub(super) fn section(tests: &[TestResult]) -> String {
+    let agents = tests.iter().filter_map(|test| Some((test, test.trajectory.as_ref()?)));
+    let html: String = agents
+        .filter(|(_, trajectory)| !trajectory.calls.is_empty())
+        .map(|(test, trajectory)| figure(&test.name, trajectory))
+        .collect();
+    match html.is_empty() {
+        true => html,
+        false => super::section("trajectories", "What each agent did", &html),
+    }
+}
+
+fn figure(name: &str, trajectory: &Trajectory) -> String {
+    let name = text(name, LONGEST_NAME);
+    let calls = &trajectory.calls[..trajectory.calls.len().min(MOST_CALLS)];
+    format!(
+        "<section class=\"figure\" aria-label=\"{name}\"><h3>{name}</h3><p class=\"reading\">{}</p>\n\
+         <div class=\"still\" role=\"img\" aria-label=\"{name}: calls over time\">{}</div>\
+         <p class=\"keys\"><span class=\"key c2\">answered</span><span class=\"key c1\">failed</span><span class=\"key c5\">met a fault</span></p>\n\
+         <details><summary>Calls one by one</summary><ul>{}</ul></details></section>\n",
+        reading(trajectory),
+        drawing(calls, trajectory.ended_ms),
+        calls.iter().map(item).collect::<String>(),
+    )
+}
+
+/// How many calls there were, and how many of them said the same as one that had failed.
+fn reading(trajectory: &Trajectory) -> String {
+    let calls = &trajectory.calls;
+    let met = calls.iter().filter(|call| call.fault.is_some()).count();
+    let is_again = |(at, call): &(usize, &TracedCall)| {
+        calls[..*at].iter().any(|earlier| {
+            earlier.is_error && earlier.tool == call.tool && earlier.args == call.args
+        })
+    };
+    let again = calls.iter().enumerate().filter(is_again).count();
+    let repeats = match again {
+        0 => "none was a repeat of one that had failed".to_owned(),
+        1 => "1 was a repeat of one that had failed".to_owned(),
+        count => format!("{count} were repeats of one that had failed"),
+    };
+    format!(
+        "{} calls in {} turns and {} ms; {met} met a fault, {repeats}.",
+        calls.len(),
+        trajectory.turns,
+        trajectory.ended_ms
+    )
+}
+
+fn colour(call: &TracedCall) -> usize {
+    match (call.fault.is_some(), call.is_error) {
+        (true, _) => 5,
+        (false, true) => 1,
+        (false, false) => 2,
+    }
+}
+
+fn drawing(calls: &[TracedCall], ended_ms: u64) -> String {
+    let mut lanes: Vec<(&str, &str)> = Vec::new();
+    for call in calls {
+        let lane = (call.server.as_str(), call.tool.as_str());
+        if !lanes.contains(&lane) {
+            lanes.push(lane);
+        }
+    }
+    let end = calls.iter().map(|call| call.ended_ms).max().unwrap_or(0).max(ended_ms).max(1);
+    let x = |ms: u64| LEFT + (WIDTH - LEFT - 12.0) * ms as f64 / end as f64;
+    let height = LANE * lanes.len() as f64 + FOOT;
+    let mut svg =
+        format!("<svg viewBox=\"0 0 {WIDTH} {height}\" aria-hidden=\"true\" focusable=\"false\">");
+    for (at, (server, tool)) in lanes.iter().enumerate() {
+        let y = LANE * (at as f64 + 0.5);
+        let name = text(&format!("{server}/{tool}"), 28);
+        let _ = write!(
+            svg,
+            "<path class=\"grid\" d=\"M{LEFT} {y:.1}H{WIDTH}\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{name}</text>",
+            LEFT - 8.0,
+            y + 4.0
+        );
+    }
+    for call in calls {
+        let lane =
+            lanes.iter().position(|lane| *lane == (call.server.as_str(), call.tool.as_str()));
+        let y = LANE * lane.unwrap_or(0) as f64 + 5.0;
+        let (from, to) = (x(call.started_ms), x(call.ended_ms.max(call.started_ms)));
+        let width = (to - from).max(THINNEST);
+        let _ = write!(
+            svg,
+            "<rect class=\"bar c{}\" x=\"{from:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{:.1}\"/>",
+            colour(call),
+            LANE - 10.0
+        );
+    }
+    for (ms, anchor) in [(0, "start"), (end / 2, "middle"), (end, "end")] {
+        let _ = write!(
+            svg,
+            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{ms} ms</text>",
+            x(ms),
+            height - 7.0
+        );
+    }
+    svg + "</svg>"
+}
+
+fn item(call: &TracedCall) -> String {
+    let fault = call.fault.as_ref();
+    let fault =
+        fault.map_or(String::new(), |fault| format!(" [{}]", text(&fault.name, LONGEST_NAME)));
+    let args = serde_json::to_string(&call.args).unwrap_or_default();
+    format!(
+        "<li>{} to {} ms: <code>{}/{} {}</code>{fault} → <code>{}</code></li>",
+        call.started_ms,
+        call.ended_ms,
+        text(&call.server, LONGEST_NAME),
+        text(&call.tool, LONGEST_NAME),
+        text(&args, LONGEST_TEXT),
+        text(&call.text, LONGEST_TEXT),
+    )
+}
