@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use mcp_loadtest::{Report, Run, Server, Stop};
+use mcp_loadtest::{Report, Run, RunError, Server, Stop};
 use mcp_loadtest_core::{
     arguments::Recipe,
     config::{Config, Format},
@@ -71,13 +71,18 @@ impl Load {
         let visible = env.has_audience() && !self.show.quiet && !self.tee_stderr;
         let line = ProgressLine::new(scenario.kind.name().as_str(), expected, visible);
         let progress = run.progress();
-        block_on(async {
+        let measured = block_on(async {
             tokio::select! {
                 outcome = run.execute() => Ok(outcome?),
                 () = line.follow(progress) => unreachable!("the line follows for ever"),
                 () = interrupt::listen(stop) => Err(CliError::Interrupted),
             }
-        })?
+        })?;
+        if let Err(CliError::Run(RunError::Unwritten { report, .. })) = &measured {
+            // Without its files the screen is all that is left of it.
+            self.show(report, env);
+        }
+        measured
     }
 
     /// Shows the result of the run.
