@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use mcp_loadtest::{Pause, Report, Run, Server, Stop};
+use mcp_loadtest::{Pause, Report, Run, RunError, Server, Stop};
 use mcp_loadtest_core::{
     arguments::Recipe,
     config::{Config, Format},
@@ -90,6 +90,10 @@ impl Load {
         if let Some(page) = view.finish(measured.as_ref().ok()) {
             // A load has one page, and it is set here alone.
             let _ = self.page.set(page);
+        }
+        if let Err(CliError::Run(RunError::Unwritten { report, .. })) = &measured {
+            // Without its files the screen is all that is left of it.
+            self.show(report, env);
         }
         measured
     }

@@ -3,7 +3,7 @@
 
 use std::{io, path::PathBuf};
 
-use mcp_loadtest_core::{arguments::SourceError, config::ConfigError, hint::Hint};
+use mcp_loadtest_core::{arguments::SourceError, config::ConfigError, hint::Hint, report::Report};
 use mcp_loadtest_wire::session::OpenError;
 use thiserror::Error;
 
@@ -96,6 +96,14 @@ pub enum RunError {
         /// Why.
         source: io::Error,
     },
+    /// The run was carried out, but not all of its files could be written.
+    #[error("{why}")]
+    Unwritten {
+        /// What was measured.
+        report: Box<Report>,
+        /// The first file that is missing, and why.
+        why: Box<RunError>,
+    },
     /// The run's own thread could not be started or ended abnormally.
     #[error("internal: {0}")]
     Internal(String),
@@ -144,6 +152,7 @@ impl Hint for RunError {
             Self::Arguments { .. } => Some("give them with `--args '{…}'`".into()),
             Self::Schema { .. } => Some("run without `--strict`, or mend the schema".into()),
             Self::Config(error) => error.hint(),
+            Self::Unwritten { why, .. } => why.hint(),
             Self::Output { .. } => Some("choose another directory with `--output-dir`".into()),
             Self::Internal(_) => None,
         }

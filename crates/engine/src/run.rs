@@ -226,12 +226,17 @@ impl Run {
         let info = run_info(&judged, &identity, &conducted, trace, run_dir);
         let mut report = report::build(info, &conducted.tally);
         report.tags.clone_from(&self.output.tags);
-        if let Some(dir) = &dir {
-            dir.write_report(&report, &self.output.formats)?;
+        let reported = match &dir {
+            Some(dir) => dir.write_report(&report, &self.output.formats),
+            None => Ok(()),
+        };
+        let written = written
+            .map_err(|source| RunError::Output { path: trace_path.unwrap_or_default(), source });
+        match written.and(reported) {
+            Ok(()) => Ok(report),
+            // What was measured is worth more than the files.
+            Err(why) => Err(RunError::Unwritten { report: Box::new(report), why: Box::new(why) }),
         }
-        written
-            .map_err(|source| RunError::Output { path: trace_path.unwrap_or_default(), source })?;
-        Ok(report)
     }
 
     fn config(&self) -> Config {

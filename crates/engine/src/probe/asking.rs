@@ -202,7 +202,7 @@ impl Bench {
             reply = &mut exchange => (reply, pulse.await),
             pulse = &mut pulse => match tokio::time::timeout(Duration::ZERO, &mut exchange).await {
                 Ok(reply) => (reply, pulse),
-                Err(_) => (RawReply { gone: session.broken(), ..RawReply::default() }, pulse),
+                Err(_) => (RawReply::nothing(session.broken()), pulse),
             },
         };
         let seen = Seen::of_raw_to(&reply, ours, began.elapsed());

@@ -22,6 +22,10 @@ use crate::{
     plan::{danger_of, generated_arguments},
 };
 
+/// Tools beyond these are not called unless one is asked for: what is known of each takes room, and
+/// a server may list as many as it likes.
+const MOST_CALLED: u64 = 250;
+
 impl Probe {
     /// Lists the tools and calls each one that may be called; then ends the session.
     pub(super) async fn call_tools(
@@ -60,6 +64,11 @@ impl Probe {
         let asked_for = self.settings.tool.as_deref();
         if asked_for.is_some_and(|name| name != tool.name) {
             return skipped(&tool.name, "another tool was asked for".into());
+        }
+        if asked_for.is_none() && number >= MOST_CALLED {
+            let why =
+                format!("only the first {MOST_CALLED} tools are called; name it with `--tool`");
+            return skipped(&tool.name, why);
         }
         let arguments_given = asked_for.and(self.settings.arguments.clone());
         if !self.settings.allow_destructive

@@ -21,6 +21,8 @@ use crate::{
 
 /// Rounds of `input_required` before a call is given up.
 const MOST_ROUNDS: u16 = 10;
+/// What a round may ask and want back. It is sent again in every round, and kept in the trace.
+const MOST_STATE: usize = 1 << 20;
 
 /// What has become of a call.
 enum Step {
@@ -76,6 +78,9 @@ impl InFlight {
         self.rounds += 1;
         if self.rounds > MOST_ROUNDS {
             return self.inner.fail(&opening, "`input_required` again and again");
+        }
+        if result.len() > MOST_STATE {
+            return self.inner.fail(&opening, "`input_required` with more than 1 MiB");
         }
         let Some(next) = self.inner.with_input(&opening.prepared, &result) else {
             return self.inner.fail(&opening, "`input_required` without anything to answer");

@@ -12,7 +12,8 @@ use super::{Break, Inner, OpenError, Options, Prepared, Session, Target};
 use crate::transport::Link;
 use mcp_loadtest_core::mcp::Revision;
 
-/// A tap keeps this much and forgets the oldest: a server may talk faster than anybody listens.
+/// So much of what was heard is kept, and the oldest is forgotten: a server may talk faster than
+/// anybody listens, and need not end.
 const MOST_KEPT: usize = 64 << 20;
 
 /// Bytes that go out as they are.
@@ -77,12 +78,31 @@ pub struct Heard {
 pub struct RawReply {
     /// The status, over HTTP.
     pub status: Option<u16>,
-    /// All frames that came until the one that was waited for, or until the time was up.
+    /// What came until the frame that was waited for, or until the time was up; of very much, the end.
     pub frames: Vec<Heard>,
     /// Whether the frame that was waited for is the last of them.
     pub answered: bool,
     /// Why nothing more can come: the connection or the process has ended.
     pub gone: Option<Break>,
+    /// How much the frames hold.
+    bytes: usize,
+}
+
+impl RawReply {
+    /// Nothing came back.
+    pub fn nothing(gone: Option<Break>) -> Self {
+        Self { gone, ..Self::default() }
+    }
+
+    /// Takes one more frame; where that is too much, the older half is forgotten.
+    pub(crate) fn take(&mut self, heard: Heard) {
+        self.bytes += heard.frame.len();
+        self.frames.push(heard);
+        if self.bytes > MOST_KEPT {
+            let half = self.frames.len() / 2;
+            self.bytes -= self.frames.drain(..half).map(|heard| heard.frame.len()).sum::<usize>();
+        }
+    }
 }
 
 /// Hears a copy of every frame that a session gets, from its creation on.
@@ -220,7 +240,11 @@ impl Session {
             match tap.next(look).await {
                 Some(heard) => {
                     reply.answered = answers(&heard.frame);
-                    reply.frames.push(heard);
+                    reply.take(heard);
+                    // A server that never pauses must not be listened to for ever.
+                    if Instant::now() >= until {
+                        break;
+                    }
                 }
                 None if self.is_broken() => {
                     reply.gone = self.broken();

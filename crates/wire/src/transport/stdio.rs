@@ -148,7 +148,9 @@ impl StdioLink {
         if self.closing.get() || inner.broken.borrow().is_some() {
             return;
         }
-        inner.note_exit(&cause, &self.stderr_tail());
+        if cause.category == ErrorCategory::Crash {
+            inner.note_exit(&cause, &self.stderr_tail());
+        }
         inner.break_off(cause);
     }
 

@@ -130,9 +130,13 @@ fn csv_line(row: &Row) -> Vec<u8> {
     }))
 }
 
-/// A table must not be able to command the terminal that shows it.
+/// A table must not be able to command the terminal or the spreadsheet that shows it: what would be
+/// a formula there has a `'` before it, which makes it text.
 fn plain(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
+    if text.trim_start().starts_with(['=', '+', '-', '@']) || text.starts_with('\t') {
+        safe.push('\'');
+    }
     for c in text.chars() {
         match c {
             '\n' | '\t' => safe.push(c),
@@ -187,5 +191,13 @@ mod tests {
         let row = Row { note: Some("a,\"b\"\n\x1b[2J\u{9b}".into()), ..Row::default() };
         let line = String::from_utf8(csv_line(&row)).unwrap();
         assert!(line.ends_with(",\"a,\"\"b\"\"\n\\u{1b}[2J\\u{9b}\"\n"), "{line}");
+    }
+
+    #[test]
+    fn no_cell_is_a_formula() {
+        for text in ["=HYPERLINK(1)", "+1", "-1", "@SUM(1)", "\t=1", " =1"] {
+            assert_eq!(plain(text), format!("'{text}"));
+        }
+        assert_eq!(plain("a=b"), "a=b");
     }
 }

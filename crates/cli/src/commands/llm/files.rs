@@ -1,7 +1,8 @@
 //! Fixtures from files: read, and read again when they change.
 
 use std::{
-    fs, io,
+    fs,
+    io::{self, Read as _},
     path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, SystemTime},
@@ -15,6 +16,8 @@ use crate::error::CliError;
 
 /// How often files are looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// A file that holds more was not written by people.
+const MOST_TEXT: u64 = 16 << 20;
 /// The ends of names that are read in a folder.
 const ENDS: [&str; 3] = ["yaml", "yml", "json"];
 
@@ -24,8 +27,18 @@ pub(super) fn read(path: &Path) -> Result<Vec<FixtureFile>, CliError> {
 }
 
 fn read_one(path: &Path) -> Result<FixtureFile, CliError> {
-    let text = fs::read_to_string(path).map_err(|source| cannot_read(path, source))?;
+    let text = read_text(path).map_err(|source| cannot_read(path, source))?;
     Ok(FixtureFile::parse(&text, &path.display().to_string())?)
+}
+
+/// The text of a file, unless there is far too much of it.
+fn read_text(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    fs::File::open(path)?.take(MOST_TEXT + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > MOST_TEXT {
+        return Err(io::Error::other(format!("it holds more than {} MiB", MOST_TEXT >> 20)));
+    }
+    Ok(text)
 }
 
 fn cannot_read(path: &Path, source: io::Error) -> CliError {

@@ -8,7 +8,10 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-use crate::llm::record::{KEYS, MOST_HEADERS};
+use crate::{
+    llm::record::{KEYS, MOST_HEADERS},
+    serve::http::guard::is_local_origin,
+};
 
 /// A head may not be longer.
 const HEAD_LIMIT: usize = 64 << 10;
@@ -112,6 +115,7 @@ struct Notes<'h> {
     expect: Option<&'h str>,
     length: Option<&'h str>,
     encoding: Option<&'h str>,
+    origin: Option<&'h str>,
 }
 
 impl<'h> Notes<'h> {
@@ -129,6 +133,8 @@ impl<'h> Notes<'h> {
                 &mut notes.length
             } else if is("transfer-encoding") {
                 &mut notes.encoding
+            } else if is("origin") {
+                &mut notes.origin
             } else {
                 continue;
             };
@@ -139,6 +145,10 @@ impl<'h> Notes<'h> {
                 let value = std::str::from_utf8(line.value).unwrap_or_default();
                 *place = Some(value.trim());
             }
+        }
+        // A web page must not reach us through the browser of the person who runs us.
+        if notes.origin.is_some_and(|origin| !is_local_origin(origin)) {
+            return Err(bad(403, "`Origin` is not this machine"));
         }
         Ok(notes)
     }

@@ -245,7 +245,7 @@ impl HttpLink {
         };
         match head.framing {
             Framing::Length(length)
-                if bytes.len() == head.length + length
+                if bytes.len() - head.length == length
                     && head.content_type != ContentType::EventStream =>
             {
                 let at = inner.clock.now();

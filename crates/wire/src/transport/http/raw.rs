@@ -65,7 +65,7 @@ impl HttpLink {
         }
         if !body.trim_ascii().is_empty() {
             reply.answered = answers(&body);
-            reply.frames.push(Heard { frame: body, at: inner.clock.now() });
+            reply.take(Heard { frame: body, at: inner.clock.now() });
         }
         Ok(())
     }
@@ -83,7 +83,7 @@ impl HttpLink {
             incoming.take_body(&mut body)?;
             for event in parser.feed(&body, self.target.limit).map_err(Trouble::malformed)? {
                 reply.answered |= answers(&event.data);
-                reply.frames.push(Heard { frame: event.data, at: inner.clock.now() });
+                reply.take(Heard { frame: event.data, at: inner.clock.now() });
             }
             if reply.answered || !incoming.more().await? {
                 return Ok(());

@@ -9,7 +9,7 @@ use mcp_loadtest_core::{
     mcp::{Era, Revision},
     outcome::ErrorCategory,
 };
-use mcp_loadtest_wire::session::{Address, OpenError, Session, Target, find_revision};
+use mcp_loadtest_wire::session::{Address, OpenError, Outgoing, Session, Target, find_revision};
 use serde_json::{Value, json};
 use tokio::{net::TcpStream, task::spawn_local};
 use tokio_tungstenite::{
@@ -175,6 +175,28 @@ async fn a_frame_that_claims_to_be_huge_is_refused_by_its_head() {
         let error = open(&target, &options).await.unwrap_err();
         assert!(error.to_string().contains("longer than"), "{error}");
         assert_eq!(notes.of(note::FRAME_TOO_LARGE).len(), 1);
+    })
+    .await;
+}
+
+/// Whoever listens until something comes must not listen for as long as anything comes.
+#[tokio::test]
+async fn a_server_that_never_pauses_is_not_listened_to_for_ever() {
+    bounded(async {
+        let target = script(|socket| async move {
+            let mut socket = Socket::new(socket).await?;
+            socket.greet().await?;
+            let notice = json!({"jsonrpc": "2.0", "method": "notifications/message"}).to_string();
+            loop {
+                socket.0.send(notice.clone().into()).await.ok()?;
+            }
+        })
+        .await;
+        let session = open(&target, &options(KIB).0).await.unwrap();
+        let patience = Duration::from_millis(300);
+        let out = Outgoing::Frame(b"{}".to_vec());
+        let reply = session.exchange_raw(&out, patience, |_| false).await;
+        assert!(!reply.answered && reply.gone.is_none() && !reply.frames.is_empty());
     })
     .await;
 }
