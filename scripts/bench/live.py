@@ -74,8 +74,9 @@ class Watched:
                 for line in events:
                     if line.startswith(b"event: over"):
                         break
-            while "stays at" not in talk.readline():
-                pass
+            for line in talk:
+                if "stays at" in line:
+                    break
             process.send_signal(signal.SIGINT)
 
         return self.run(["--web", "127.0.0.1:0", "--quiet"], subprocess.DEVNULL, subprocess.PIPE, read)

@@ -131,7 +131,7 @@ async function live() {
     const before = await updates();
     await page.waitForFunction((at) => Number(document.documentElement.dataset.updates ?? 0) >= at, before + count, limit);
   };
-  await more(2);
+  await more(1);
   seen.later = { shown: await shown(page), plots: await plots(page) };
   await brush(page);
   seen.brushed = await shown(page);

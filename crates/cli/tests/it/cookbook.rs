@@ -188,7 +188,7 @@ fn client_builders() {
 
 #[test]
 fn ai_agents() {
-    check_page("ai-agents.md");
+    check_page("docs/cookbook/ai-agents.md");
 }
 
 #[test]

@@ -87,7 +87,7 @@ fn looked(url: &str) -> Value {
 fn a_page_grows_and_ends_with_the_report() {
     let dir = tempfile::tempdir().unwrap();
     let server = mock("mock-normal.py");
-    let flags = ["--tool", "echo", "--rate", "50/s", "--duration", "25s"];
+    let flags = ["--tool", "echo", "--rate", "50/s", "--duration", "45s"];
     let mut watched = Watched::start(dir.path(), &server, &flags);
     let seen = looked(&watched.url);
 

@@ -3,7 +3,10 @@
 use std::fmt::Write as _;
 
 use crate::{
-    report::html::escape::{LONGEST_NAME, LONGEST_TEXT, text},
+    report::{
+        figures::counted,
+        html::escape::{LONGEST_NAME, LONGEST_TEXT, text},
+    },
     suite::{
         recovery::{TracedCall, Trajectory},
         result::TestResult,
@@ -62,9 +65,9 @@ fn reading(trajectory: &Trajectory) -> String {
         count => format!("{count} were repeats of one that had failed"),
     };
     format!(
-        "{} calls in {} turns and {} ms; {met} met a fault, {repeats}.",
-        calls.len(),
-        trajectory.turns,
+        "{} in {} and {} ms; {met} met a fault, {repeats}.",
+        counted(calls.len() as u64, "call"),
+        counted(trajectory.turns.into(), "turn"),
         trajectory.ended_ms
     )
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::{
-    report::html::escape::{LONGEST_NAME, LONGEST_TEXT, text},
+    report::html::escape::{LONGEST_NAME, LONGEST_TEXT, prose, text},
     suite::{
         recovery::{RecoveryVerdict, Trajectory},
         result::TestResult,
@@ -71,7 +71,7 @@ pub(super) fn section(tests: &[TestResult]) -> String {
         } else {
             String::new()
         };
-        let _ = writeln!(html, "<td>{alone}{}</td></tr>", text(&judged.why, LONGEST_TEXT));
+        let _ = writeln!(html, "<td>{alone}{}</td></tr>", prose(&judged.why, LONGEST_TEXT));
     }
     html.push_str("</tbody></table></div>\n");
     super::section("recovery", "Which agents got over which faults", &html)
