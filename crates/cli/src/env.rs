@@ -125,6 +125,12 @@ impl Env {
         self.stdout.print(text);
     }
 
+    /// Prints data as one JSON document that does no harm to a terminal.
+    pub fn out_json(&mut self, value: &impl serde::Serialize) {
+        let text = serde_json::to_string_pretty(value).unwrap_or_default();
+        self.out(&(mcp_loadtest_core::display::json(&text) + "\n"));
+    }
+
     /// Prints talk.
     pub fn err(&mut self, text: &str) {
         self.stderr.print(text);

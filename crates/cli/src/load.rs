@@ -137,8 +137,7 @@ pub(crate) fn show_json(report: &Report, run_dir: Option<&Path>, env: &mut Env) 
 
 /// Prints a summary as JSON.
 pub(crate) fn show_summary(summary: &Summary, env: &mut Env) {
-    let text = serde_json::to_string_pretty(summary).unwrap_or_default();
-    env.out(&(text + "\n"));
+    env.out_json(summary);
 }
 
 /// Prints the summary for people.

@@ -55,6 +55,22 @@ pub fn visible_lines(text: &str, lines: usize, width: usize) -> Vec<String> {
     last
 }
 
+/// JSON that a terminal can be shown: what it would obey, or would not show, is escaped. It reads
+/// back as the same.
+pub fn json(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c == '\x7f' || is_deceptive(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(safe, "\\u{unit:04x}");
+            }
+        } else {
+            safe.push(c);
+        }
+    }
+    safe
+}
+
 /// C1 controls, bidi controls, and characters that show nothing: zero-width ones, the soft hyphen,
 /// fillers, the byte order mark and tags.
 pub(crate) fn is_deceptive(c: char) -> bool {
@@ -112,6 +128,14 @@ mod tests {
         assert!(!markdown("@org/team", 80).contains("@o"));
         assert!(!markdown("fixes #1", 80).contains("#1"));
         assert_eq!(markdown("&#64;x $a$", 80), "\\&\\#\u{200b}64;x \\$a\\$");
+    }
+
+    #[test]
+    fn escaped_json_reads_back() {
+        let value = serde_json::json!({"a": "\u{9b}31m\u{202e}ok \u{7f}é\u{e0041}"});
+        let text = json(&value.to_string());
+        assert!(!text.contains(['\u{9b}', '\u{202e}', '\u{7f}', '\u{e0041}']), "{text}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
     }
 
     #[test]

@@ -230,7 +230,8 @@ pub fn shell_word(word: &str) -> String {
     quoted
 }
 
-fn public_url(url: &str) -> String {
+/// An address without what may be secret: credentials and query.
+pub fn public_url(url: &str) -> String {
     let (address, query) = match url.find(['?', '#']) {
         Some(at) => (&url[..at], "?…"),
         None => (url, ""),

@@ -8,6 +8,7 @@ use std::{
 use mcp_loadtest_core::{
     config::{Config, Format},
     report::{RENDERERS, Report, summary},
+    server::public_url,
 };
 
 use crate::{error::RunError, wall_clock::Identity};
@@ -134,6 +135,9 @@ fn masked(config: &Config) -> Config {
     let mut config = config.clone();
     for value in config.server.headers.values_mut() {
         *value = "***".into();
+    }
+    if let Some(url) = &mut config.server.url {
+        *url = public_url(url);
     }
     let secret = |key: &str| {
         let key = key.to_ascii_uppercase();

@@ -146,8 +146,12 @@ fn listen(
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     block_on(async {
         let admin = args.admin.bind(|| proxy.controlled(transport), env, Env::out).await?;
-        let bound = proxy.bind(args.listen.unwrap_or(any_port), &upstream, transport).await;
-        let bound = bound.map_err(|error| unable(&error))?;
+        let address = args.listen.unwrap_or(any_port);
+        let bound = proxy.bind(address, &upstream, transport).await;
+        let bound = bound.map_err(|error| match error {
+            ProxyError::System(source) => CliError::Listen { address, source },
+            error => unable(&error),
+        })?;
         env.out(&format!("{}\n", serde_json::json!({ "url": bound.url() })));
         tokio::select! {
             code = bound.serve() => Ok(Exit::As(code as u8)),

@@ -80,7 +80,7 @@ pub(crate) fn run(args: &ReplayArgs, env: &mut Env) -> Result<Exit, CliError> {
     let replay = Replay::new(server, file).patience(args.hang_threshold, args.grace_period);
     let replayed = block_on(replay.execute())??;
     if args.json {
-        env.out(&(serde_json::to_string_pretty(&replayed).unwrap_or_default() + "\n"));
+        env.out_json(&replayed);
     } else {
         env.out(&told(&replayed));
     }

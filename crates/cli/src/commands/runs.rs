@@ -53,7 +53,7 @@ pub(crate) fn run(args: &RunsArgs, env: &mut Env) -> Result<Exit, CliError> {
     runs.truncate(args.limit as usize);
     if args.json {
         let summaries: Vec<_> = runs.into_iter().map(moved).collect();
-        env.out(&(serde_json::to_string_pretty(&summaries).unwrap_or_default() + "\n"));
+        env.out_json(&summaries);
     } else if runs.is_empty() {
         env.err(&format!("there is no finished run in {}\n", dir.display()));
     } else {

@@ -119,7 +119,7 @@ fn accounting_closes(what: &str, parent: &Path) {
 }
 
 /// The processes whose environment holds this.
-fn marked(mark: &str) -> BTreeMap<String, String> {
+pub(crate) fn marked(mark: &str) -> BTreeMap<String, String> {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     let carries = processes.filter_map(|process| {
         let environment = std::fs::read(process.path().join("environ")).ok()?;

@@ -3,6 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+#[cfg(unix)]
+mod abuse;
 mod audit;
 mod bad_input;
 #[cfg(unix)]

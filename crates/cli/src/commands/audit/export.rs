@@ -8,7 +8,7 @@ use std::{
 };
 
 use clap::{Args, ValueEnum};
-use mcp_loadtest_core::exit::Exit;
+use mcp_loadtest_core::{display, exit::Exit};
 use mcp_loadtest_mock::audit::{Filter, Row, Source};
 use serde_json::Value;
 
@@ -126,7 +126,7 @@ fn csv_line(row: &Row) -> Vec<u8> {
     record(MEMBERS.map(|name| match &members[name] {
         Value::Null => String::new(),
         Value::String(text) => plain(text),
-        other => text::json(&other.to_string()),
+        other => display::json(&other.to_string()),
     }))
 }
 

@@ -44,7 +44,7 @@ pub(super) fn run(args: &ListArgs, log: &mut dyn Source, env: &mut Env) -> Resul
         ..args.selection.filter()
     })?;
     if args.json {
-        env.out(&(text::json(&serde_json::to_string_pretty(&rows).unwrap_or_default()) + "\n"));
+        env.out_json(&rows);
     } else if rows.is_empty() {
         env.err("there is no such row in the log\n");
     } else {

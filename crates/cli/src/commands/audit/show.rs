@@ -35,7 +35,7 @@ pub(super) fn run(args: &ShowArgs, log: &mut dyn Source, env: &mut Env) -> Resul
         ));
     };
     if args.json {
-        env.out(&(text::json(&serde_json::to_string_pretty(&row).unwrap_or_default()) + "\n"));
+        env.out_json(&row);
     } else {
         env.out(&page(&row));
     }

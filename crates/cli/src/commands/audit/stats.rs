@@ -9,7 +9,7 @@ use mcp_loadtest_mock::audit::{NameSummary, Source, Stats};
 use super::{
     selection::Selection,
     table::{self, Side},
-    text::{self, took},
+    text::took,
 };
 use crate::{env::Env, error::CliError};
 
@@ -49,7 +49,7 @@ pub(super) fn run(args: &StatsArgs, log: &mut dyn Source, env: &mut Env) -> Resu
     })?;
     let summary = stats.summary();
     if args.json {
-        env.out(&(text::json(&serde_json::to_string_pretty(&summary).unwrap_or_default()) + "\n"));
+        env.out_json(&summary);
     } else if summary.rows == 0 {
         env.err("there is no such row in the log\n");
     } else {

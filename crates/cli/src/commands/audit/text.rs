@@ -2,7 +2,10 @@
 
 use std::{fmt::Write as _, time::Duration};
 
-use mcp_loadtest_core::{display::visible, units::format_latency};
+use mcp_loadtest_core::{
+    display::{self, visible},
+    units::format_latency,
+};
 use mcp_loadtest_mock::audit::Row;
 
 /// How much of a message is shown in a line.
@@ -99,40 +102,14 @@ pub(super) fn took(micros: u64) -> String {
     format_latency(Duration::from_micros(micros))
 }
 
-/// JSON that a terminal can be shown: what it would obey, or would not show, is escaped. It reads
-/// back as the same.
-pub(super) fn json(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\u{7f}'..='\u{9f}'
-            | '\u{200b}'..='\u{200f}'
-            | '\u{2028}'..='\u{206f}'
-            | '\u{feff}' => {
-                let _ = write!(safe, "\\u{:04x}", c as u32);
-            }
-            c => safe.push(c),
-        }
-    }
-    safe
-}
-
 /// A row as a line of JSON, with its end.
 pub(super) fn line(row: &Row) -> String {
-    json(&row.to_line())
+    display::json(&row.to_line())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn escaped_json_reads_back() {
-        let value = serde_json::json!({"a": "\u{9b}31m\u{202e}ok \u{7f}é"});
-        let text = json(&value.to_string());
-        assert!(!text.contains(['\u{9b}', '\u{202e}', '\u{7f}']), "{text}");
-        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
-    }
 
     #[test]
     fn a_row_in_a_line_has_nothing_that_a_terminal_obeys() {

@@ -135,7 +135,7 @@ pub(crate) fn run(args: &GatewayArgs, env: &mut Env) -> Result<Exit, CliError> {
     })??;
     drop(line);
     if args.json {
-        env.out(&(serde_json::to_string_pretty(&report).unwrap_or_default() + "\n"));
+        env.out_json(&report);
     } else {
         env.out(&text::render(&report));
     }

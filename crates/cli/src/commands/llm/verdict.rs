@@ -54,7 +54,7 @@ pub(super) fn run(args: &VerdictArgs, env: &mut Env) -> Result<Exit, CliError> {
         Patience { most_tries: args.most_tries, shortest_wait_ms: args.shortest_wait_ms };
     let report = judge(&entries, patience);
     if args.json {
-        env.out(&format!("{}\n", serde_json::to_string_pretty(&report).unwrap_or_default()));
+        env.out_json(&report);
     } else {
         env.out(&text(&report));
     }

@@ -39,8 +39,11 @@ impl OutputArgs {
         text: impl FnOnce() -> String,
         env: &mut Env,
     ) -> Result<(), CliError> {
-        let json = || serde_json::to_string_pretty(report).unwrap_or_default() + "\n";
-        env.out(&if self.json { json() } else { text() });
+        if self.json {
+            env.out_json(report);
+        } else {
+            env.out(&text());
+        }
         if let Some(path) = &self.junit {
             write(env, path, &junit(&report.target, &report.checks))?;
         }

@@ -1,0 +1,192 @@
+//! Answers that no server should give: each has its finding, and none does harm.
+
+use super::{against, against_in, file_of_run, findings, has_finding, summary};
+use crate::{harness::run, process::listening_mock};
+
+/// Patience for answers that do come, on a machine that may be busy.
+const PATIENT: &[&str] = &["deadlock-probe", "--tool", "echo", "--concurrent", "2", "--json"];
+/// Patience for answers that never come.
+const BRISK: &[&str] = &["--hang-threshold", "1s", "--grace-period", "1s"];
+
+/// What must be found in a reply of this kind; and whether calls fail of it.
+struct Reply {
+    mode: &'static str,
+    finding: Option<&'static str>,
+    fails: bool,
+}
+
+const fn odd(mode: &'static str, finding: &'static str) -> Reply {
+    Reply { mode, finding: Some(finding), fails: false }
+}
+
+const fn fine(mode: &'static str) -> Reply {
+    Reply { mode, finding: None, fails: false }
+}
+
+const fn broken(mode: &'static str) -> Reply {
+    Reply { mode, finding: Some("malformed_reply"), fails: true }
+}
+
+fn check(reply: &Reply, ran: &crate::harness::Ran) {
+    let told = summary(ran);
+    let (mode, found) = (reply.mode, findings(&told));
+    assert_eq!(ran.code, u8::from(reply.fails), "{mode}: {found:?}");
+    let good = told["ok"].as_u64().unwrap();
+    assert_eq!(good == 0, reply.fails, "{mode}: {told:#}");
+    match reply.finding {
+        Some(id) => assert!(found.contains(&id), "{mode}: {found:?}"),
+        None => assert!(!has_finding(&told, "frame_defect"), "{mode}: {found:?}"),
+    }
+}
+
+fn over_pipes(replies: &[Reply]) {
+    for reply in replies {
+        check(reply, &against("hostile-frames.py", reply.mode, PATIENT));
+    }
+}
+
+#[test]
+fn ids_that_were_never_sent_or_changed_their_type_are_told() {
+    over_pipes(&[
+        odd("unknown_id", "orphan_reply"),
+        odd("twice", "orphan_reply"),
+        odd("text_id", "frame_defect"),
+        odd("float_id", "frame_defect"),
+    ]);
+}
+
+#[test]
+fn replies_with_both_or_neither_of_result_and_error_are_malformed() {
+    over_pipes(&[broken("both"), broken("neither")]);
+}
+
+#[test]
+fn deep_wide_and_doubled_json_is_taken_or_told() {
+    over_pipes(&[
+        broken("deep"),
+        odd("member_twice", "frame_defect"),
+        fine("prototype"),
+        fine("many_keys"),
+    ]);
+}
+
+#[test]
+fn bytes_that_are_no_message_cost_only_their_call() {
+    over_pipes(&[
+        broken("not_utf8"),
+        odd("byte_order_mark", "frame_defect"),
+        broken("nul"),
+        fine("carriage_return"),
+        broken("two_on_a_line"),
+        broken("over_two_lines"),
+        broken("trailing_comma"),
+        broken("batch"),
+    ]);
+}
+
+#[test]
+fn numbers_are_kept_as_they_are_written() {
+    over_pipes(&[broken("beyond_numbers"), fine("odd_numbers")]);
+    let dir = tempfile::tempdir().unwrap();
+    against_in(dir.path(), "hostile-frames.py", "unknown_id", PATIENT);
+    let told = file_of_run(dir.path(), "metrics.json");
+    assert!(told.contains("id 9007199254740993 never sent"), "{told}");
+}
+
+#[test]
+fn questions_are_refused_and_calls_go_on() {
+    over_pipes(&[fine("question")]);
+    check(&fine("questions"), &against("hostile-modern.py", "questions", PATIENT));
+}
+
+fn over_http(mode: &str) -> crate::harness::Ran {
+    let server = listening_mock("hostile-http.py", &[("HOSTILE", mode)]);
+    run(&[PATIENT, BRISK, &["--url", &server.url]].concat())
+}
+
+#[test]
+fn lengths_and_chunks_that_lie_are_noticed() {
+    for mode in ["too_short", "two_lengths", "length_and_chunks", "bad_chunk"] {
+        check(&broken(mode), &over_http(mode));
+    }
+    for mode in ["too_long", "endless_length", "endless_chunk"] {
+        let cut = Reply { mode, finding: Some("disconnected"), fails: true };
+        check(&cut, &over_http(mode));
+    }
+}
+
+#[test]
+fn replies_that_are_none_are_malformed() {
+    for mode in ["page", "half", "accepted", "no_content", "gzip"] {
+        check(&broken(mode), &over_http(mode));
+    }
+}
+
+#[test]
+fn a_stream_that_only_keeps_alive_does_not_keep_a_call_alive() {
+    for mode in ["comments", "drip"] {
+        let silent = Reply { mode, finding: Some("deadlock"), fails: true };
+        check(&silent, &over_http(mode));
+    }
+    let short = Reply { mode: "stream_end", finding: Some("disconnected"), fails: true };
+    check(&short, &over_http("stream_end"));
+}
+
+#[test]
+fn a_flood_beside_a_call_keeps_no_other_call_waiting() {
+    let ran = against("hostile-silence.py", "flood", &[PATIENT, BRISK].concat());
+    let told = summary(&ran);
+    assert_eq!((ran.code, told["deadlock_count"].as_u64()), (1, Some(1)), "{told:#}");
+    assert_eq!(told["errors"], 1, "{told:#}");
+}
+
+#[test]
+fn a_probe_does_not_listen_for_ever_to_a_server_that_never_pauses() {
+    let probe = ["probe", "--only", "unknown_method,bad_id", "--json"];
+    let ran = against("hostile-silence.py", "flood", &[&probe, BRISK].concat());
+    assert!(ran.code <= 1, "{}", ran.err);
+    assert!(summary(&ran)["checks"].as_array().is_some_and(|checks| !checks.is_empty()));
+}
+
+#[test]
+fn a_reply_that_comes_after_its_call_was_given_up_is_no_second_failure() {
+    let dir = tempfile::tempdir().unwrap();
+    let script = crate::process::fixture("hostile-silence.py").canonicalize().unwrap();
+    let config = format!(
+        "[server]\ncommand = \"python3\"\nargs = [{script:?}]\nenv = {{ HOSTILE = \"late\" }}\n\
+         [scenario]\ntype = \"sustained\"\nduration = \"6s\"\nconcurrent = 1\n\
+         [[scenario.tool_call]]\nname = \"echo\"\nargs = {{ text = \"x\" }}\n\
+         [thresholds]\nhang_timeout = \"500ms\"\ngrace_period = \"1s\"\n"
+    );
+    std::fs::write(dir.path().join("bench.toml"), config).unwrap();
+    let ran = crate::harness::run_in(dir.path(), &["run", "--config", "bench.toml", "--json"]);
+    let told = summary(&ran);
+    assert_eq!((&told["errors"], &told["deadlock_count"]), (&1.into(), &1.into()), "{told:#}");
+    assert!(!has_finding(&told, "orphan_reply"), "{told:#}");
+    let trace = std::path::Path::new(told["run_dir"].as_str().unwrap()).join("trace.jsonl");
+    let trace = std::fs::read_to_string(trace).unwrap();
+    assert!(trace.contains("late_reply"), "the reply is written down as late");
+}
+
+#[test]
+fn input_is_never_asked_for_without_end_and_never_answered_with_real_data() {
+    for mode in ["rounds", "heavy_state", "nothing_asked", "other_kind"] {
+        check(&broken(mode), &against("hostile-modern.py", mode, PATIENT));
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let load = ["run", "--tool", "echo", "--duration", "300ms", "--trace", "full", "--json"];
+    let secret = ["--env", "API_KEY=a-real-one"];
+    let ran =
+        against_in(dir.path(), "hostile-modern.py", "secrets", &[&load[..], &secret].concat());
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    let trace = file_of_run(dir.path(), "trace.jsonl");
+    assert!(trace.contains("you said") && trace.contains("api_key"), "the question was answered");
+    assert!(!trace.contains("a-real-one"), "{trace}");
+}
+
+#[test]
+fn a_server_that_takes_no_version_is_not_asked_for_ever() {
+    let ran = against("hostile-modern.py", "no_version", PATIENT);
+    assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{}", ran.err);
+    assert!(ran.err.contains("-32022"), "{}", ran.err);
+}

@@ -1,0 +1,91 @@
+//! What was given to us in confidence is in no file and on no screen.
+
+use std::path::{Path, PathBuf};
+
+use crate::{
+    harness::{mock, run_in},
+    process::listening_mock,
+};
+
+/// Found in nothing else.
+const CANARY: &str = "c4n4ry-5ecret-9f";
+
+/// The secret itself, and as others would write it.
+fn forms() -> [String; 3] {
+    [CANARY.into(), "YzRuNHJ5LTVlY3JldC05Zg".into(), "c4n4ry%2D5ecret".into()]
+}
+
+fn files_in(dir: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(dir).unwrap().flatten().map(|entry| entry.path());
+    entries.flat_map(|path| if path.is_dir() { files_in(&path) } else { vec![path] }).collect()
+}
+
+fn assert_kept(dir: &Path, args: &[&str]) {
+    let ran = run_in(dir, args);
+    assert!(ran.code <= 2, "{args:?}: {}", ran.err);
+    for form in forms() {
+        assert!(
+            !ran.out.contains(&form) && !ran.err.contains(&form),
+            "{args:?}: {}{}",
+            ran.out,
+            ran.err
+        );
+        for file in files_in(dir) {
+            let bytes = std::fs::read(&file).unwrap();
+            let told = bytes.windows(form.len()).any(|part| part == form.as_bytes());
+            assert!(!told, "{} tells a secret after {args:?}", file.display());
+        }
+    }
+}
+
+const LOAD: &[&str] = &["run", "--tool", "echo", "--duration", "300ms", "--trace", "full"];
+const FORMS: &[&str] = &["--format", "html", "--format", "markdown", "--format", "json"];
+
+#[test]
+fn secrets_in_headers_and_addresses_are_told_to_the_server_only() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = listening_mock("mock-http-server.py", &[]);
+    let header = format!("Authorization: Bearer {CANARY}");
+    let cookie = format!("X-Session: {CANARY}");
+    let headers = ["--url", &server.url, "--header", &header, "--header", &cookie];
+    assert_kept(dir.path(), &[LOAD, FORMS, &headers].concat());
+    assert_kept(dir.path(), &[&["probe", "--only", "unknown_tool"], &headers[..]].concat());
+    let with_user = server.url.replace("http://", &format!("http://me:{CANARY}@"));
+    let with_query = format!("{}?api_key={CANARY}", server.url);
+    for url in [&with_user, &with_query] {
+        assert_kept(dir.path(), &[LOAD, FORMS, &["--url", url]].concat());
+        assert_kept(dir.path(), &["probe", "--only", "unknown_tool", "--url", url]);
+    }
+    // Nobody is there: the address is told, the rest is not.
+    assert_kept(dir.path(), &["probe", "--url", &format!("http://me:{CANARY}@127.0.0.1:1/")]);
+}
+
+#[test]
+fn secrets_in_variables_are_told_to_the_server_only() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = mock("mock-normal.py");
+    let variables: Vec<String> = ["API_KEY", "GITHUB_TOKEN", "DB_PASSWORD", "AUTH"]
+        .iter()
+        .map(|name| format!("{name}={CANARY}"))
+        .collect();
+    let mut args = [LOAD, FORMS, &["-s", &server]].concat();
+    for variable in &variables {
+        args.extend(["--env", variable]);
+    }
+    assert_kept(dir.path(), &args);
+}
+
+#[test]
+fn secrets_of_a_clients_file_are_told_to_the_server_only() {
+    let dir = tempfile::tempdir().unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let command = mock("mock-normal.py");
+    let script = command.strip_prefix("python3 ").unwrap();
+    let entry = serde_json::json!({"mcpServers": {"it": {
+        "command": "python3", "args": [script], "env": {"API_TOKEN": CANARY}
+    }}});
+    let file = elsewhere.path().join("mcp.json");
+    std::fs::write(&file, entry.to_string()).unwrap();
+    let named = ["--name", "it", "--mcp-config", file.to_str().unwrap()];
+    assert_kept(dir.path(), &[LOAD, FORMS, &named].concat());
+}
