@@ -1,7 +1,10 @@
 //! Answers that no server should give: each has its finding, and none does harm.
 
 use super::{against, against_in, file_of_run, findings, has_finding, summary};
-use crate::{harness::run, process::listening_mock};
+use crate::{
+    harness::{Ran, run, run_in},
+    process::{fixture, listening_mock},
+};
 
 /// Patience for answers that do come, on a machine that may be busy.
 const PATIENT: &[&str] = &["deadlock-probe", "--tool", "echo", "--concurrent", "2", "--json"];
@@ -27,7 +30,7 @@ const fn broken(mode: &'static str) -> Reply {
     Reply { mode, finding: Some("malformed_reply"), fails: true }
 }
 
-fn check(reply: &Reply, ran: &crate::harness::Ran) {
+fn check(reply: &Reply, ran: &Ran) {
     let told = summary(ran);
     let (mode, found) = (reply.mode, findings(&told));
     assert_eq!(ran.code, u8::from(reply.fails), "{mode}: {found:?}");
@@ -99,8 +102,12 @@ fn questions_are_refused_and_calls_go_on() {
     check(&fine("questions"), &against("hostile-modern.py", "questions", PATIENT));
 }
 
-fn over_http(mode: &str) -> crate::harness::Ran {
-    let server = listening_mock("hostile-http.py", &[("HOSTILE", mode)]);
+fn over_http(mode: &str) -> Ran {
+    at_address("hostile-http.py", mode)
+}
+
+fn at_address(server: &str, mode: &str) -> Ran {
+    let server = listening_mock(server, &[("HOSTILE", mode)]);
     run(&[PATIENT, BRISK, &["--url", &server.url]].concat())
 }
 
@@ -113,6 +120,10 @@ fn lengths_and_chunks_that_lie_are_noticed() {
         let cut = Reply { mode, finding: Some("disconnected"), fails: true };
         check(&cut, &over_http(mode));
     }
+    // What follows a reply belongs to no request: its connection is not used again.
+    let ran = over_http("smuggled");
+    check(&fine("smuggled"), &ran);
+    assert_eq!(summary(&ran)["errors"], 0, "{}", ran.out);
 }
 
 #[test]
@@ -126,10 +137,10 @@ fn replies_that_are_none_are_malformed() {
 fn a_stream_that_only_keeps_alive_does_not_keep_a_call_alive() {
     for mode in ["comments", "drip"] {
         let silent = Reply { mode, finding: Some("deadlock"), fails: true };
-        check(&silent, &over_http(mode));
+        check(&silent, &at_address("hostile-stream.py", mode));
     }
-    let short = Reply { mode: "stream_end", finding: Some("disconnected"), fails: true };
-    check(&short, &over_http("stream_end"));
+    let short = Reply { mode: "end", finding: Some("disconnected"), fails: true };
+    check(&short, &at_address("hostile-stream.py", "end"));
 }
 
 #[test]
@@ -151,7 +162,7 @@ fn a_probe_does_not_listen_for_ever_to_a_server_that_never_pauses() {
 #[test]
 fn a_reply_that_comes_after_its_call_was_given_up_is_no_second_failure() {
     let dir = tempfile::tempdir().unwrap();
-    let script = crate::process::fixture("hostile-silence.py").canonicalize().unwrap();
+    let script = fixture("hostile-silence.py").canonicalize().unwrap();
     let config = format!(
         "[server]\ncommand = \"python3\"\nargs = [{script:?}]\nenv = {{ HOSTILE = \"late\" }}\n\
          [scenario]\ntype = \"sustained\"\nduration = \"6s\"\nconcurrent = 1\n\
@@ -159,7 +170,7 @@ fn a_reply_that_comes_after_its_call_was_given_up_is_no_second_failure() {
          [thresholds]\nhang_timeout = \"500ms\"\ngrace_period = \"1s\"\n"
     );
     std::fs::write(dir.path().join("bench.toml"), config).unwrap();
-    let ran = crate::harness::run_in(dir.path(), &["run", "--config", "bench.toml", "--json"]);
+    let ran = run_in(dir.path(), &["run", "--config", "bench.toml", "--json"]);
     let told = summary(&ran);
     assert_eq!((&told["errors"], &told["deadlock_count"]), (&1.into(), &1.into()), "{told:#}");
     assert!(!has_finding(&told, "orphan_reply"), "{told:#}");

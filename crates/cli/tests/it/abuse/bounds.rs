@@ -71,8 +71,14 @@ fn memory_stays_small_whatever_is_listed() {
 
 #[test]
 fn memory_stays_small_over_http() {
-    for mode in ["endless_body", "headers", "gzip", "comments", "endless_chunk"] {
-        let server = listening_mock("hostile-http.py", &[("HOSTILE", mode)]);
+    for (server, mode) in [
+        ("hostile-stream.py", "endless_body"),
+        ("hostile-stream.py", "comments"),
+        ("hostile-http.py", "headers"),
+        ("hostile-http.py", "gzip"),
+        ("hostile-http.py", "endless_chunk"),
+    ] {
+        let server = listening_mock(server, &[("HOSTILE", mode)]);
         stays_small(mode, &[CALLS, SILENT, &["--url", &server.url]]);
     }
 }
