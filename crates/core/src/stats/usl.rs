@@ -138,7 +138,8 @@ mod tests {
 
     #[test]
     fn what_does_not_follow_the_law_has_no_curve() {
-        let jagged = LOADS.map(|load| (load, if (load as u64).is_multiple_of(8) { 400.0 } else { 90.0 }));
+        let jagged =
+            LOADS.map(|load| (load, if (load as u64).is_multiple_of(8) { 400.0 } else { 90.0 }));
         assert_eq!(Usl::fit(&jagged), None);
         assert_eq!(Usl::fit(&measured(0.1, 0.0)[..4]), None, "too few");
         assert_eq!(Usl::fit(&[(1.0, 5.0); 9]), None, "one load, however often");

@@ -17,9 +17,9 @@ use tokio::{
 };
 
 /// How often there is something new.
-const REFRESH: Duration = Duration::from_secs(1);
+const REFRESH: Duration = Duration::from_secs(2);
 /// Making a page may take one part in so many of the time: what it takes, the load may lack.
-const SHARE: u32 = 50;
+const SHARE: u32 = 100;
 
 /// Something new for a browser.
 #[derive(Debug, Clone, Default)]

@@ -38,7 +38,6 @@ fn proof(proof: &Proof) -> String {
         Proof::Untried(why) => format!("not tried: {why}"),
         Proof::Open([], what) => format!("**open**: {what}"),
         Proof::Open(named, what) => format!("**open**: {what}<br>{}", tests(named)),
-        Proof::Elsewhere(place) => format!("tested elsewhere: {place}"),
     }
 }
 

@@ -14,8 +14,6 @@ pub(super) enum Proof {
     Untried(&'static str),
     /// It does not yet end as it must: what does, and what does not.
     Open(&'static [&'static str], &'static str),
-    /// Tested with something that is built apart from this.
-    Elsewhere(&'static str),
 }
 
 impl Proof {
@@ -23,7 +21,7 @@ impl Proof {
     pub(super) fn tests(&self) -> &'static [&'static str] {
         match self {
             Self::Tested(tests) | Self::Open(tests, _) => tests,
-            Self::Untried(_) | Self::Elsewhere(_) => &[],
+            Self::Untried(_) => &[],
         }
     }
 }

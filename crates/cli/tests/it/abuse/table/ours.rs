@@ -3,7 +3,7 @@
 use super::{
     super::proof::{
         Case,
-        Proof::{Elsewhere, Tested, Untried},
+        Proof::{Tested, Untried},
     },
     case,
 };
@@ -13,37 +13,55 @@ pub(super) const OURS: &[Case] = &[
         "M1",
         "`serve --mcp`: a client that brings its own command",
         "refused; nothing is started",
-        Elsewhere("serve --mcp tests"),
+        Tested(&[
+            "cli serve::attacks::no_command_is_run_that_a_client_names",
+            "cli serve::attacks::an_allowed_command_meets_no_shell",
+        ]),
     ),
     case(
         "M2",
         "`serve --mcp`: a server that is not on the list, or a list that has changed",
         "refused",
-        Elsewhere("serve --mcp tests"),
+        Tested(&[
+            "cli serve::attacks::what_the_file_says_later_does_not_count",
+            "cli serve::attacks::no_command_is_run_that_a_client_names",
+        ]),
     ),
     case(
         "M3",
         "`serve --mcp`: addresses that lead into the private network",
         "refused",
-        Elsewhere("serve --mcp tests"),
+        Tested(&[
+            "cli serve::attacks::urls_lead_to_allowed_hosts_alone",
+            "cli serve::attacks::a_name_that_leads_to_this_machine_is_not_followed",
+            "cli serve::attacks::a_pinned_name_is_reached_where_it_was_pinned",
+            "cli serve::attacks::redirects_are_not_followed",
+        ]),
     ),
     case(
         "M4",
         "`serve --mcp`: a path in place of a run",
         "refused",
-        Elsewhere("serve --mcp tests"),
+        Tested(&["cli serve::attacks::runs_are_read_below_their_root_alone"]),
     ),
     case(
         "M5",
         "`serve --mcp`: many runs at once, or without end",
         "limited, and told so",
-        Elsewhere("serve --mcp tests"),
+        Tested(&[
+            "cli serve::attacks::of_a_hundred_calls_at_once_one_is_carried_out",
+            "cli serve::attacks::more_than_the_caps_is_refused",
+        ]),
     ),
     case(
         "M6",
         "`serve --mcp`: a client that goes away in the middle of a run",
         "the run ends and nothing is left",
-        Elsewhere("serve --mcp tests"),
+        Tested(&[
+            "cli serve::attacks::a_client_that_goes_takes_its_run_along",
+            "cli serve::http::a_session_that_is_left_alone_takes_its_run_along",
+            "cli serve::http::the_end_of_a_connection_withdraws_a_call_without_a_session",
+        ]),
     ),
     case(
         "M7",

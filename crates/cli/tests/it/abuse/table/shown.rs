@@ -1,10 +1,7 @@
 //! What reaches a terminal, a report or a CI server.
 
 use super::{
-    super::proof::{
-        Case,
-        Proof::{Elsewhere, Tested},
-    },
+    super::proof::{Case, Proof::Tested},
     case,
 };
 
@@ -115,7 +112,10 @@ pub(super) const SHOWN: &[Case] = &[
         "T12",
         "text of a tool that speaks to the model which reads our answer",
         "stays quoted data, never a sentence of ours",
-        Elsewhere("serve --mcp tests"),
+        Tested(&[
+            "cli serve::attacks::the_words_of_a_server_stay_apart",
+            "cli serve::attacks::the_last_words_of_a_server_stay_apart",
+        ]),
     ),
     case(
         "T13",
