@@ -1,6 +1,8 @@
 //! A run that is compared with an earlier one as soon as it ends.
 
-use mcp_loadtest::{Comparison, ComparisonVerdict, History, Report, SavedRun, write_comparison};
+use mcp_loadtest::{
+    Comparison, ComparisonVerdict, History, PastRun, Report, SavedRun, write_comparison,
+};
 use mcp_loadtest_core::{
     compare::{self, Undecided},
     config::Baseline,
@@ -32,9 +34,11 @@ pub(crate) fn execute(load: &Load, env: &mut Env) -> Result<Compared, CliError> 
         Baseline::At(path) => Baseline::At(env.path(path)),
         other => other.clone(),
     };
-    if let Baseline::At(path) = &baseline {
-        // Whoever mistyped it learns so before the run and not after it.
-        SavedRun::read(path)?;
+    // Whoever mistyped it learns so before the run and not after it.
+    match &baseline {
+        Baseline::At(path) => drop(SavedRun::read(path)?),
+        Baseline::Tag(tag) => known_tag(load, tag)?,
+        Baseline::Last => {}
     }
     let report = load.measure(env)?;
     if !load.show.json {
@@ -56,6 +60,19 @@ pub(crate) fn execute(load: &Load, env: &mut Env) -> Result<Compared, CliError> 
         show(comparison, env);
     }
     Ok(Compared { exit, report, comparison: compared })
+}
+
+/// A tag that no run has switches the gate off, unless this run is the one that is to have it.
+fn known_tag(load: &Load, tag: &str) -> Result<(), CliError> {
+    let is_own = load.config.output.tags.iter().any(|own| own == tag);
+    let has_tag = |run: &PastRun| run.summary.tags.iter().any(|other| other == tag);
+    if is_own || History::of(&load.output_dir).runs()?.iter().any(has_tag) {
+        return Ok(());
+    }
+    Err(CliError::usage(
+        format!("no run in {} has the tag `{tag}`", load.output_dir.display()),
+        format!("`mcp-loadtest runs` lists the tags; `--tag {tag}` gives it to this run"),
+    ))
 }
 
 fn compare(

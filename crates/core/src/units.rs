@@ -19,7 +19,7 @@ pub enum UnitError {
         what: &'static str,
     },
     /// A number without a unit, or a unit that does not exist.
-    #[error("`{text}` is not a {what}: `{unit}` is not one of its units")]
+    #[error("`{text}` is not a {what}: {}", told(unit))]
     Unit {
         /// `duration` or `size`.
         what: &'static str,
@@ -36,6 +36,13 @@ pub enum UnitError {
         /// What was written.
         text: String,
     },
+}
+
+fn told(unit: &str) -> String {
+    match unit {
+        "" => "a unit is missing".into(),
+        unit => format!("`{unit}` is not one of its units"),
+    }
 }
 
 impl Hint for UnitError {

@@ -117,10 +117,12 @@ fn is_of_current(reason: &str, current: &Report) -> bool {
 }
 
 impl PastRun {
-    /// Whether it passed, and was no worse than what it was compared with itself.
+    /// Whether it passed, and is known to be no worse than what it was compared with itself: one that
+    /// was let through undecided would make a slow change the new measure.
     fn held(&self) -> bool {
-        let regressed = |verdict| verdict == ComparisonVerdict::Regression;
-        let worse = self.summary.baseline.as_ref().is_some_and(|base| regressed(base.verdict));
+        use ComparisonVerdict::{Regression, Undecided};
+        let may_be_worse = |verdict| matches!(verdict, Regression | Undecided);
+        let worse = self.summary.baseline.as_ref().is_some_and(|base| may_be_worse(base.verdict));
         self.summary.passed && !worse
     }
 }

@@ -81,8 +81,8 @@ pub(crate) struct ThresholdArgs {
     /// Fail when 1 of 1000 calls takes longer.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub(crate) p999_latency: Option<Duration>,
-    /// Fail when a larger share of calls fails: 0.01 is 1 %.
-    #[arg(long, value_name = "SHARE")]
+    /// Fail when a larger share of calls fails: `0.01` or `1%`.
+    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     pub(crate) error_rate: Option<f64>,
     /// No reply for this long is a hang [default: 5s].
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
@@ -208,6 +208,16 @@ impl RunArgs {
         })?;
         Ok(config)
     }
+}
+
+/// A share as a number, or in percent.
+fn parse_share(text: &str) -> Result<f64, String> {
+    let (number, unit) = match text.strip_suffix('%') {
+        Some(number) => (number.trim_end(), 100.0),
+        None => (text, 1.0),
+    };
+    let share = number.parse::<f64>().map(|number| number / unit);
+    share.map_err(|_| format!("`{text}` is no share; write for example `0.01` or `1%`"))
 }
 
 /// Runs `run`.

@@ -121,6 +121,9 @@ fn a_tag_names_the_baseline_and_may_not_be_there_yet() {
         let load = ["--concurrent", "1", "--think-time", "20ms"];
         run_in(dir.path(), &[args.as_slice(), &load, more].concat())
     };
+    let ran = run(&["--baseline", "tag:v1"]);
+    assert_eq!(ran.code, 2, "a gate that is mistyped is no gate: {}", ran.err);
+    assert!(ran.err.contains("has the tag `v1`"), "{}", ran.err);
     let ran = run(&["--baseline", "tag:v1", "--tag", "v1", "--tag", "main"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.err.contains("has the tag `v1`"), "{}", ran.err);

@@ -178,7 +178,7 @@ impl ServerConfig {
             return error.with_hint("add the `name` of a server in that file");
         }
         let error = ConfigError::new("server", "no server to test");
-        error.with_hint("set `command` to start one, `url` to reach one, or `name` to take one from a client's file")
+        error.with_hint("name one with `-s COMMAND`, `--url URL` or `--name NAME` of a client's file; in a configuration `command`, `url` or `name`")
     }
 
     /// Adds to a server what else this section says. What the server's transport has no use for is

@@ -2,6 +2,7 @@
 
 use super::model::{Coverage, Report, ToolStats};
 use crate::{
+    outcome::ErrorCategory,
     pace::Level,
     stats::grade::{Grades, Measured, grades},
 };
@@ -56,5 +57,7 @@ pub(super) fn coverage(report: &Report) -> Coverage {
 }
 
 fn answered_with_error(tool: &ToolStats) -> bool {
-    tool.errors.iter().any(|(category, count)| category.was_answered() && *count > 0)
+    use ErrorCategory::{ProtocolError, ServerError, ToolError};
+    let replies = [ServerError, ProtocolError, ToolError];
+    replies.iter().any(|category| tool.errors.get(category).is_some_and(|count| *count > 0))
 }

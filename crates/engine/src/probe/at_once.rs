@@ -75,21 +75,22 @@ impl Bench {
         self.settings.hang_timeout + self.settings.grace_period
     }
 
-    /// The tool that answers fastest.
+    /// The tool that answers fastest; the first of those that are fast enough, so that chance does not
+    /// choose between them.
     pub(crate) fn fast_subject(&self) -> Option<&KnownTool> {
         let asked_for = self.settings.tool.as_deref();
         self.tools
             .iter()
             .filter(|known| asked_for.is_none_or(|name| name == known.tool.name))
             .filter(|known| known.good_arguments().is_some())
-            .min_by_key(|known| micros(known))
+            .min_by_key(|known| micros(known).max(FAST_ENOUGH))
     }
 
     /// The fastest tool but for this one.
     pub(crate) fn fast_other_than(&self, name: &str) -> Option<(&Tool, &Value)> {
         let others = self.tools.iter().filter(|known| known.tool.name != name);
         let able = others.filter(|known| known.good_arguments().is_some());
-        let known = able.min_by_key(|known| micros(known))?;
+        let known = able.min_by_key(|known| micros(known).max(FAST_ENOUGH))?;
         Some((&known.tool, known.good_arguments()?))
     }
 
@@ -135,6 +136,9 @@ impl Bench {
         self.fresh().await
     }
 }
+
+/// In microseconds: what is faster is not told apart.
+const FAST_ENOUGH: u64 = 20_000;
 
 /// How long the tool took when it was tried.
 fn micros(known: &KnownTool) -> u64 {

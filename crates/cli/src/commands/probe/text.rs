@@ -5,7 +5,7 @@ use std::time::Duration;
 use anstyle::{AnsiColor, Style};
 use mcp_loadtest::{Finding, PROBES, ProbeReport, Severity, ToolProbe, ToolVerdict};
 use mcp_loadtest_core::{
-    check::{CaseResult, CaseVerdict, Family},
+    check::{CaseResult, CaseVerdict, Depth, Family},
     display::visible,
     report::wrap::wrap,
     units::format_latency,
@@ -43,7 +43,11 @@ fn headline(report: &ProbeReport) -> String {
     let name = visible(report.server_name.as_deref().unwrap_or("unnamed server"), 60);
     let version = visible(report.server_version.as_deref().unwrap_or(""), 30);
     let found = match (bugs, warnings) {
-        (0, 0) => "nothing found".to_owned(),
+        (0, 0) => {
+            let more =
+                if report.depth == Depth::Quick { "; without --quick there are more" } else { "" };
+            format!("nothing found by {}{more}", plural(report.check_ms.len(), "check"))
+        }
         (bugs, 0) => plural(bugs, "bug"),
         (0, warnings) => plural(warnings, "warning"),
         (bugs, warnings) => format!("{}, {}", plural(bugs, "bug"), plural(warnings, "warning")),

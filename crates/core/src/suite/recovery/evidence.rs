@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{
     trajectory::{TracedCall, Trajectory},
-    words::{form, holds, is_identifier, named_values},
+    words::{claimed_figures, form, holds, is_figure, is_identifier, named_values},
 };
 use crate::tools_file::ToolEntry;
 
@@ -56,10 +56,19 @@ impl Evidence {
                 |call: &TracedCall| holds(&call.text, word) || (call.is_unread && !call.is_error);
             !holds(prompt, word) && !trajectory.calls.iter().any(said)
         };
-        named_values(&trajectory.final_response)
+        let alike = named_values(&trajectory.final_response)
             .into_iter()
-            .filter(|word| forms.contains(&form(word)))
-            .find(nobody_gave)
+            .filter(|word| forms.contains(&form(word)));
+        alike.chain(self.figures_beside(trajectory)).find(nobody_gave)
+    }
+
+    /// Where a figure is what the tool gives, the figures that the answer claims.
+    fn figures_beside<'a>(&self, trajectory: &'a Trajectory) -> Vec<&'a str> {
+        let mut words = self.values().iter().flat_map(|value| named_values(value));
+        match words.any(is_figure) {
+            true => claimed_figures(&trajectory.final_response),
+            false => Vec::new(),
+        }
     }
 }
 

@@ -137,6 +137,10 @@ fn hit_by(
         Evidence::Unknown => "it answers although the tool never did, and does not say so".into(),
         evidence => lacks(evidence),
     };
+    let why = match rules.must_disclose {
+        [] => format!("{why}; if it says so in words of its own, `must_disclose` may list them"),
+        _ => why,
+    };
     (RecoveryVerdict::Fabricated, why)
 }
 
