@@ -27,6 +27,7 @@ lint:
 
 # The real servers, clients and suites that tests run against.
 env:
+	$(CARGO) fetch --locked
 	python3 tests/env/testenv.py ensure --group core
 
 # Releases with known bugs: each must be found, and nothing in the releases that fixed them.

@@ -33,7 +33,7 @@ fn wheel(into: &Path) -> PathBuf {
     std::fs::copy(env!("CARGO_BIN_EXE_mcp-loadtest"), &binary).unwrap();
     let mut maturin = Command::new(environment().join("bin/maturin"));
     maturin
-        .args(["build", "--auditwheel", "skip", "--offline", "--profile", "dev", "--out"])
+        .args(["build", "--auditwheel", "skip", "--profile", "dev", "--out"])
         .arg(into)
         .current_dir(root().join("python"))
         .env("REAL_CARGO", std::env::var_os("CARGO").unwrap_or("cargo".into()))

@@ -161,7 +161,9 @@ pub(super) fn claimed_figures(text: &str) -> Vec<&str> {
             let is_point = at == 0 && word.ends_with(['.', ')', ':']);
             let before = at.checked_sub(1).map(|before| bare(words[before]));
             let after = words.get(at + 1).map(|after| bare(after));
-            let is_unit = |after: String| UNITS.contains(&after.trim_end_matches('s'));
+            let is_unit = |after: String| {
+                UNITS.contains(&&*after) || UNITS.contains(&after.trim_end_matches('s'))
+            };
             let is_code = |before: String| CODES.contains(&&*before);
             if is_figure(figure)
                 && !is_point
