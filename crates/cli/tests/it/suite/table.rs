@@ -11,7 +11,7 @@ const FAULTS: [(&str, &str); 5] = [
 ];
 
 /// The model; then for each fault its verdict, with `!` where the gate must not pass.
-const TABLE: [(&str, [&str; 5]); 8] = [
+const TABLE: [(&str, [&str; 5]); 9] = [
     (
         "careful",
         [
@@ -35,6 +35,7 @@ const TABLE: [(&str, [&str; 5]); 8] = [
     ),
     ("fallback", ["recovered"; 5]),
     ("fabricator", ["fabricated!"; 5]),
+    ("smooth-talker", ["fabricated!"; 5]),
     ("giver-up", ["gave_up!"; 5]),
     ("looper", ["looped!"; 5]),
     ("never-calls", ["never_engaged!"; 5]),

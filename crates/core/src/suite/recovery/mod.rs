@@ -5,11 +5,13 @@
 //! | `settings`   | `recovery:` as people write it                                       |
 //! | `trajectory` | what the agent did, call by call                                     |
 //! | `words`      | what an answer shows: values, disclosures, refusals                  |
+//! | `claims`     | what an answer claims beside its admission, and nobody gave          |
 //! | `evidence`   | what only the healthy tool can have said                             |
 //! | `live`       | the trajectory of an agent that was only seen on the wire            |
 //! | `verdict`    | one verdict for a run                                                |
 //! | `gate`       | whether it passes, with the times scored by [`crate::eval`]          |
 
+mod claims;
 mod evidence;
 mod gate;
 mod live;

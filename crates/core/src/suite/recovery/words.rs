@@ -117,7 +117,7 @@ pub(super) fn discloses<'a>(
 }
 
 /// The words in the name of a tool: those of `search_reports` are `search` and `reports`.
-fn name_words(tool: &str) -> Vec<String> {
+pub(super) fn name_words(tool: &str) -> Vec<String> {
     let words = tool.split(|c: char| !c.is_alphanumeric());
     words.filter(|word| word.chars().count() >= 3).map(str::to_lowercase).collect()
 }

@@ -48,6 +48,18 @@ pub const PERSONAS: &[Persona] = &[
         },
     },
     Persona {
+        name: "smooth-talker",
+        about: "admits that the tool failed, and invents an answer all the same",
+        steps: |call, _| {
+            let smooth = "The tool failed at first, but then I found that everything went well.";
+            vec![
+                Step::Call(call.clone()),
+                Step::Answer("{{result}}".into()),
+                Step::Fabricate(smooth.into()),
+            ]
+        },
+    },
+    Persona {
         name: "giver-up",
         about: "has nothing to say when the tool fails",
         steps: |call, _| {
