@@ -157,16 +157,17 @@ def differences(exhibit, release, outcome, known, is_bad):
             yield f"{release['version']}: false alarm `{identifier}` ({severity}): {outcome.messages[identifier]}"
 
 
-def visit(binary, exhibit, known):
-    """The verdicts on both releases, and how they differ from the manifest."""
+def visit(binary, exhibit, known, seen):
+    """The verdicts on both releases, and how they differ from the manifest. A command is not repeated."""
     verdicts, differ = [], []
     for which in ("bad", "good"):
         release = exhibit[which]
         if release is None:
             verdicts.append("-")
             continue
+        key = json.dumps([subcommand(exhibit), release], sort_keys=True)
         try:
-            outcome = examine(binary, exhibit, release)
+            outcome = seen.get(key) or seen.setdefault(key, examine(binary, exhibit, release))
         except ValueError as error:
             verdicts.append("no verdict")
             differ.append(f"{release['version']}: {error}")
@@ -224,9 +225,9 @@ def main():
     subprocess.run([sys.executable, TESTENV, "ensure", *environments], check=True)
 
     print(COLUMNS.format("exhibit", "bad", "good", "verdict"))
-    rows, any_differs = [], False
+    rows, seen, any_differs = [], {}, False
     for exhibit in selected:
-        verdicts, differ = visit(arguments.binary.resolve(), exhibit, manifest["known"])
+        verdicts, differ = visit(arguments.binary.resolve(), exhibit, manifest["known"], seen)
         print(COLUMNS.format(exhibit["id"], *verdicts, "DIFF" if differ else "OK"), flush=True)
         for difference in differ:
             print(f"    {difference}", flush=True)
