@@ -111,6 +111,9 @@ pub struct ProcessSample {
     pub open_files: u32,
 }
 
+/// How often a load thread says what it did with its time.
+pub const GENERATOR_INTERVAL: Duration = Duration::from_millis(500);
+
 /// What a load thread did with its time since the sample before.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GeneratorSample {

@@ -7,6 +7,7 @@ use std::{
 
 use mcp_loadtest_core::{
     config::{Config, Format},
+    llm::secret::MASK,
     report::{RENDERERS, Report, summary},
     server::public_url,
 };
@@ -134,7 +135,7 @@ pub(crate) fn write_whole(dir: &Path, name: &str, text: impl AsRef<[u8]>) -> Res
 fn masked(config: &Config) -> Config {
     let mut config = config.clone();
     for value in config.server.headers.values_mut() {
-        *value = "***".into();
+        *value = MASK.into();
     }
     if let Some(url) = &mut config.server.url {
         *url = public_url(url);
@@ -147,7 +148,7 @@ fn masked(config: &Config) -> Config {
     };
     for (key, value) in &mut config.server.env {
         if secret(key) {
-            *value = "***".into();
+            *value = MASK.into();
         }
     }
     config

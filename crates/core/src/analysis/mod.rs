@@ -12,6 +12,7 @@ mod crash;
 mod crossed;
 mod drift;
 mod errors;
+mod few_calls;
 mod frames;
 mod fuzz_report;
 mod head_of_line;
@@ -61,6 +62,7 @@ pub static ANALYSES: &[(&str, Analysis)] = &[
     ("lazy_init", lazy_init::judge),
     ("populations", populations::judge),
     ("errors", errors::judge),
+    ("few_calls", few_calls::judge),
     ("aborted", aborted::judge),
     ("revision", revision::judge),
     ("shutdown", shutdown::judge),
@@ -74,6 +76,7 @@ pub const INVALIDATING: &[&str] = &[
     accounting::NOTHING_MEASURED,
     errors::ARGUMENTS_REFUSED,
     validity::LOAD_NOT_OFFERED,
+    validity::GENERATOR_STOPPED,
     head_of_line::UNCLEAR,
     capacity::CAPACITY_UNCERTAIN,
 ];

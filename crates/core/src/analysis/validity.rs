@@ -4,7 +4,9 @@ use super::finding;
 use crate::{
     report::{Finding, RunInfo, Severity, validity},
     tally::Tally,
+    units::format_latency,
 };
+use std::time::Duration;
 
 /// The generator was the limit, not the server.
 pub(crate) const CLIENT_BOUND: &str = "client_bound";
@@ -12,6 +14,9 @@ pub(crate) const CLIENT_BOUND: &str = "client_bound";
 pub(crate) const DROPPED_CALLS: &str = "dropped_calls";
 /// So many that the load that was asked for was not offered.
 pub(crate) const LOAD_NOT_OFFERED: &str = "load_not_offered";
+
+/// We stood still while load was on.
+pub(crate) const GENERATOR_STOPPED: &str = "generator_stopped";
 
 /// The share of dropped calls beyond which another load was offered than the one asked for.
 const TOO_MANY: f64 = 0.01;
@@ -29,6 +34,7 @@ pub(super) fn judge(tally: &Tally, info: &RunInfo) -> Vec<Finding> {
         bound.hint = Some("ask for less load, or run it on a machine with more to spare".into());
         found.push(bound);
     }
+    found.extend(tally.generator.standstill().map(stopped));
     let (dropped, issued) = (total.counts.dropped, total.counts.issued);
     if dropped > 0 {
         let share = dropped as f64 / issued.max(1) as f64;
@@ -45,20 +51,52 @@ pub(super) fn judge(tally: &Tally, info: &RunInfo) -> Vec<Finding> {
     found
 }
 
+/// Calls that were on their way look slow by our own fault, and none were sent meanwhile.
+fn stopped(time: Duration) -> Finding {
+    let message = format!(
+        "mcp-loadtest itself stood still for {} in the middle of the load: it was stopped, the machine \
+         slept, or a disk did not answer",
+        format_latency(time)
+    );
+    let mut told = finding(GENERATOR_STOPPED, Severity::Warning, message)
+        .figure("stood_still_seconds", time.as_secs_f64());
+    told.evidence = vec!["calls that were on their way then look slow, and none were sent".into()];
+    told.hint = Some("repeat the run".into());
+    told
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::fixture::{Run, info};
     use super::*;
     use crate::{
-        event::{Event, GeneratorSample},
+        event::{Event, GENERATOR_INTERVAL, GeneratorSample},
+        report::{self, Verdict},
         scenario::Scenario,
     };
-    use std::time::Duration;
+
+    fn slept(wall: Duration, cpu: Duration) -> Event<'static> {
+        let starved = Duration::ZERO;
+        Event::Generator(GeneratorSample { at: wall, worker: 0, wall, cpu, starved })
+    }
 
     fn busy(share: f64) -> Event<'static> {
-        let wall = Duration::from_secs(10);
-        let (cpu, starved) = (wall.mul_f64(share), Duration::ZERO);
-        Event::Generator(GeneratorSample { at: wall, worker: 0, wall, cpu, starved })
+        let wall = GENERATOR_INTERVAL;
+        slept(wall, wall.mul_f64(share))
+    }
+
+    #[test]
+    fn a_run_in_which_we_stood_still_is_told_and_invalid() {
+        let of = |wall: u64| {
+            let mut run = Run::default().oks(1_000);
+            run.tally.observe(&slept(Duration::from_millis(wall), Duration::from_millis(100)));
+            report::build(info(Scenario::sustained()), &run.tally)
+        };
+        let stopped = of(3_600);
+        assert_eq!(stopped.findings[0].id, GENERATOR_STOPPED);
+        assert_eq!(stopped.findings[0].figures["stood_still_seconds"], 3.0);
+        assert_eq!(stopped.verdict, Verdict::Invalid);
+        assert_eq!(of(1_500).verdict, Verdict::Pass);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::{error::ConfigError, path::KeyPath};
 use crate::{
+    llm::secret::MASK,
     mcp::Era,
     scenario::{Scenario, ScenarioKind, ToolCall},
     server::{ProtocolChoice, Server, Transport},
@@ -34,7 +35,14 @@ pub fn server(server: &Server) -> Result<(), ConfigError> {
     if let Some(url) = server.transport.url() {
         address(url, &server.transport)?;
         let mut headers = server.transport.headers().into_iter().flatten();
-        headers.try_for_each(|(name, value)| header(name, value))?;
+        headers.try_for_each(|(name, value)| {
+            header(name, value)?;
+            unmasked(
+                value,
+                KeyPath::from("server.headers").key(name),
+                &format!("--header '{name}: …'"),
+            )
+        })?;
     }
     legacy_over_sse(server)?;
     refuse(server.pid == Some(0), "server.pid", "is no number of a process")?;
@@ -59,9 +67,19 @@ fn command(server: &Server) -> Result<(), ConfigError> {
             key.clone(),
             "is no name for a variable",
         )?;
-        refuse(broken(value), key, "holds a NUL character")?;
+        refuse(broken(value), key.clone(), "holds a NUL character")?;
+        unmasked(value, key, &format!("--env {name}=…"))?;
     }
     Ok(())
+}
+
+/// The files of a run have a mask where a secret was; a server would be given the mask.
+fn unmasked(value: &str, key: KeyPath, flag: &str) -> Result<(), ConfigError> {
+    if value != MASK {
+        return Ok(());
+    }
+    let error = ConfigError::new(key, format!("is `{MASK}`: the secret was kept out of the file"));
+    Err(error.with_hint(format!("give it again: `{flag}`")))
 }
 
 /// The transport is older than the modern era, which knows neither sessions nor such a stream.

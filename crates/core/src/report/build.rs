@@ -47,10 +47,16 @@ pub struct RunInfo {
 
 /// Judges a finished run.
 pub fn build(info: RunInfo, tally: &Tally) -> Report {
-    let findings = analysis::judge(tally, &info);
+    let mut findings = analysis::judge(tally, &info);
     let mut report = figures(info.clone(), tally);
     report.threshold_violations = violations(&info.thresholds, &report, tally);
     report.verdict = verdict(&report, &findings);
+    let again = report.again();
+    for finding in &mut findings {
+        if finding.severity > Severity::Info && finding.reproduce.is_none() {
+            finding.reproduce.clone_from(&again);
+        }
+    }
     report.findings = findings;
     report.grades = grading::grade(&report);
     report.coverage = grading::coverage(&report);

@@ -114,6 +114,9 @@ pub struct SummaryFinding {
     pub message: String,
     /// What to try next.
     pub hint: Option<String>,
+    /// The command that shows it again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reproduce: Option<String>,
 }
 
 impl From<&Finding> for SummaryFinding {
@@ -123,6 +126,7 @@ impl From<&Finding> for SummaryFinding {
             severity: finding.severity,
             message: finding.message.clone(),
             hint: finding.hint.clone(),
+            reproduce: finding.reproduce.clone(),
         }
     }
 }

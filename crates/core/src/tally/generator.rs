@@ -4,13 +4,20 @@ use std::{collections::BTreeMap, time::Duration};
 
 use hdrhistogram::Histogram;
 
-use crate::{event::GeneratorSample, histogram};
+use crate::{
+    event::{GENERATOR_INTERVAL, GeneratorSample},
+    histogram,
+};
+
+/// A thread that is late by less than this may have waited for many things.
+const STANDSTILL: Duration = Duration::from_secs(1);
 
 /// What is known of the generator itself.
 #[derive(Debug, Clone, Default)]
 pub struct Generator {
     lag: Option<Box<Histogram<u64>>>,
     workers: BTreeMap<u16, Spent>,
+    standstill: Duration,
 }
 
 /// What one load thread did with its time.
@@ -23,6 +30,7 @@ struct Spent {
 
 impl Generator {
     pub(super) fn observe(&mut self, sample: &GeneratorSample) {
+        self.standstill = self.standstill.max(standstill(sample));
         let spent = self.workers.entry(sample.worker).or_default();
         spent.wall += sample.wall;
         spent.cpu += sample.cpu;
@@ -35,6 +43,7 @@ impl Generator {
     }
 
     pub(super) fn merge(&mut self, other: Self) {
+        self.standstill = self.standstill.max(other.standstill);
         if let Some(theirs) = other.lag {
             match &mut self.lag {
                 Some(mine) => histogram::add(mine, &theirs),
@@ -70,8 +79,21 @@ impl Generator {
         self.most(|spent| spent.starved)
     }
 
+    /// For how long at a stretch a load thread neither ran, nor wanted to, nor was meant to wait: the
+    /// process was stopped, the machine slept, or a disk did not answer.
+    pub fn standstill(&self) -> Option<Duration> {
+        Some(self.standstill).filter(|time| !time.is_zero())
+    }
+
     fn most(&self, part: fn(&Spent) -> Duration) -> Option<f64> {
         let known = self.workers.values().filter(|spent| !spent.wall.is_zero());
         known.map(|spent| part(spent).as_secs_f64() / spent.wall.as_secs_f64()).reduce(f64::max)
     }
+}
+
+/// What is left of the time between two samples when all that explains it is taken away.
+fn standstill(sample: &GeneratorSample) -> Duration {
+    let explained = GENERATOR_INTERVAL + sample.cpu + sample.starved;
+    let unexplained = sample.wall.saturating_sub(explained);
+    if unexplained < STANDSTILL { Duration::ZERO } else { unexplained }
 }

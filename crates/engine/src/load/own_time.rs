@@ -2,12 +2,10 @@
 
 use std::{cell::Cell, time::Duration};
 
-use mcp_loadtest_core::event::{Event, GeneratorSample};
+use mcp_loadtest_core::event::{Event, GENERATOR_INTERVAL, GeneratorSample};
 use mcp_loadtest_wire::sink::Sink as _;
 
 use crate::context::Context;
-
-const INTERVAL: Duration = Duration::from_millis(500);
 
 /// What the system knows of the thread that asks: time on a CPU, and time ready without one.
 #[derive(Debug, Clone, Copy, Default)]
@@ -53,7 +51,7 @@ impl<'a> OwnTime<'a> {
     pub(super) async fn keep_sampling(&self) {
         loop {
             let held = self.context.is_held();
-            tokio::time::sleep(INTERVAL).await;
+            tokio::time::sleep(GENERATOR_INTERVAL).await;
             if held || self.context.is_held() {
                 // Idle on purpose says nothing of how busy load makes it.
                 self.before.set(spent().map(|spent| (self.context.now(), spent)));

@@ -204,6 +204,26 @@ impl Bench {
         self.results.borrow_mut().push(result);
     }
 
+    /// How much was told so far.
+    pub(crate) fn told(&self) -> usize {
+        self.results.borrow().len()
+    }
+
+    /// A check may leave a server behind that dies at its next line: that is the check's finding, not the
+    /// next one's. What it said itself, after `told`, is not said again.
+    pub(crate) async fn look_after(&self, check: &Check, told: usize) {
+        let shared = self.shared.borrow().clone().filter(|session| !session.is_broken());
+        let Some(session) = shared else { return };
+        let Some((verdict, why)) = self.death(&session).await else { return };
+        let is_death = |result: &CaseResult| {
+            matches!(result.verdict, CaseVerdict::Crashed | CaseVerdict::Hung)
+        };
+        if !self.results.borrow()[told..].iter().any(is_death) {
+            self.tell(check.case("what comes after it", verdict).detail(why));
+        }
+        self.drop_shared().await;
+    }
+
     /// Says why a check tried nothing.
     pub(crate) fn skip(&self, check: &Check, why: impl Into<String>) {
         self.tell(check.case("all", CaseVerdict::Skipped).detail(why));

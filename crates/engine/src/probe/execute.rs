@@ -117,8 +117,10 @@ impl Probe {
             Depth::Deep => Duration::from_secs(900),
         });
         let until = began + limit;
-        // One that was asked for by name may take it all.
-        let share = if self.only.is_some() { limit } else { limit / 4 };
+        // One that was asked for by name may take it all; the others as long as it takes to be sure of one
+        // call that hangs, and then some.
+        let patience = self.settings.hang_timeout + self.settings.grace_period;
+        let share = if self.only.is_some() { limit } else { limit / 4 + patience };
         for check in PROBES.iter().filter(|check| self.is_chosen(check)) {
             if self.stop.is_stopped() {
                 break;
@@ -131,14 +133,16 @@ impl Probe {
                 continue;
             }
             let begun = Instant::now();
+            let told = bench.told();
             let running: Running<'_> = (check.run)(bench);
             tokio::select! {
-                () = running => {}
+                () = running => bench.look_after(check, told).await,
                 () = self.stop.stopped() => break,
                 // What has begun may run over, but not at the cost of all others.
                 () = tokio::time::sleep(share) => {
                     let why = format!("it takes more than {} s: name it with --only", share.as_secs());
                     bench.tell(check.case("the rest", CaseVerdict::CouldNotTell).detail(why));
+                    bench.look_after(check, told).await;
                     // Whatever it was in the middle of.
                     bench.drop_shared().await;
                 }

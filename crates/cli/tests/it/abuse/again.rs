@@ -43,3 +43,30 @@ fn the_command_of_a_finding_finds_it_again() {
         }
     }
 }
+
+/// A load is repeated from the file that it left; where that has a mask, the secret is asked for.
+#[test]
+fn the_command_of_a_load_finds_it_again_and_asks_for_its_secrets() {
+    let dir = tempfile::tempdir().unwrap();
+    let (server, dir) = (mock("mock-crash.py"), dir.path().to_str().unwrap());
+    let flags = ["--duration", "1s", "--json", "-o", dir];
+    let load = ["run", "-s", &server, "--tool", "echo"];
+    let secret = ["--env", "MOCK_TOKEN=s3cret"];
+    let found = |args: &[&str]| {
+        let report: Value = serde_json::from_str(&run(args).out).unwrap();
+        let all = report["findings"].as_array().unwrap().clone();
+        let told = all.into_iter().find(|found| found["reproduce"].is_string());
+        let told = told.unwrap_or_else(|| panic!("{report:#}"));
+        (told["id"].as_str().unwrap().to_owned(), told["reproduce"].as_str().unwrap().to_owned())
+    };
+    let (id, command) = found(&[&load[..], &flags[..]].concat());
+    assert!(has_finding(&carry_out(&command), &id), "{command}");
+    let (id, command) = found(&[&load[..], &flags[..], &secret[..]].concat());
+    assert!(has_finding(&carry_out(&format!("{command} {}", secret.join(" "))), &id), "{command}");
+    let config = command.strip_prefix("mcp-loadtest run --config ").unwrap();
+    let masked = run(&["run", "--config", config]);
+    assert_eq!(masked.code, 2, "{}", masked.out);
+    assert!(
+        masked.err.contains("server.env.MOCK_TOKEN") && masked.err.contains("--env MOCK_TOKEN=…")
+    );
+}

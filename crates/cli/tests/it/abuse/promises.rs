@@ -102,15 +102,13 @@ pub(super) const PROMISES: &[Promise] = &[
     ),
     promise(
         "P10",
-        "A finding of a probe, a suite or the fuzzer comes with the command that shows it again.",
-        Open(
-            &[
-                "cli abuse::again::the_command_of_a_finding_finds_it_again",
-                "cli suite::outputs::failures_come_last_with_the_command_that_shows_them_again",
-                "cli fuzzer::a_case_is_made_small_saved_and_seen_again",
-            ],
-            "findings of a load have no such command; config.toml in the directory of the run has all that it was made with",
-        ),
+        "A finding comes with the command that shows it again.",
+        Tested(&[
+            "cli abuse::again::the_command_of_a_finding_finds_it_again",
+            "cli abuse::again::the_command_of_a_load_finds_it_again_and_asks_for_its_secrets",
+            "cli suite::outputs::failures_come_last_with_the_command_that_shows_them_again",
+            "cli fuzzer::a_case_is_made_small_saved_and_seen_again",
+        ]),
     ),
     promise(
         "P11",

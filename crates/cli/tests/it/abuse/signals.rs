@@ -97,6 +97,8 @@ fn time_that_we_slept_through_is_not_blamed_on_the_server() {
     child.wait().unwrap();
     let told: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(told["deadlock_count"], 0, "{told:#}");
+    assert!(has_finding(&told, "generator_stopped"), "{:?}", findings(&told));
+    assert_eq!((&told["verdict"], &told["passed"]), (&"INVALID".into(), &false.into()));
     // Three hundred calls fell due meanwhile; only those that were on their way may count as slow.
     assert!(told["hang_count"].as_u64().unwrap() < 100, "{told:#}");
     let late = has_finding(&told, "client_bound") || has_finding(&told, "load_not_offered");

@@ -91,6 +91,19 @@ fn healthy_servers_are_not_accused() {
     }
 }
 
+/// A server that dies at the line after the one that killed it: the check that sent that one is told, none
+/// that comes later. The tool that is slow by itself is no cliff, and nobody cancels it to find out.
+#[test]
+fn a_death_is_told_of_the_check_that_caused_it() {
+    let command = mock("bad-dies-after-cancel.py");
+    let only = "lazy_init_cliff,cancel_unknown,reused_id,cancel_in_flight,race";
+    let dying = run(&["probe", "--only", only, "-s", &command, "--json"]);
+    let report: Value = serde_json::from_str(&dying.out).unwrap();
+    let told = report["findings"].as_array().unwrap();
+    let told: Vec<_> = told.iter().map(|found| found["id"].as_str().unwrap()).collect();
+    assert_eq!(told, ["cancel_unknown", "cancel_in_flight"], "{report:#}");
+}
+
 #[test]
 fn a_write_is_kept_only_where_writing_is_allowed() {
     let command = mock("bad-write-read-back.py");

@@ -16,6 +16,7 @@ use crate::{
     fuzz::FuzzStats,
     report::{Renderer as _, json, markdown},
     scenario::ScenarioKind,
+    server::shell_word,
     stats::grade::Grades,
     tally::Pause,
     thresholds::{ThresholdViolation, Thresholds},
@@ -104,6 +105,12 @@ impl Report {
     /// Whether every gate held and no bug was found.
     pub fn passed(&self) -> bool {
         self.verdict.passes()
+    }
+
+    /// The command that repeats the run, where its configuration was kept.
+    pub fn again(&self) -> Option<String> {
+        let config = self.run_dir.as_ref()?.join("config.toml");
+        Some(format!("mcp-loadtest run --config {}", shell_word(&config.to_string_lossy())))
     }
 
     /// The share of calls that failed; nothing when there was no call.

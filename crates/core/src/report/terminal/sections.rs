@@ -209,17 +209,16 @@ impl Screen<'_> {
         let mut shown: Vec<&Finding> = report.findings.iter().take(self.detail.findings).collect();
         shown.sort_by_key(|finding| finding.severity);
         for finding in shown {
-            self.finding(finding);
+            self.finding(finding, report.again().as_deref());
         }
-        if let Some(dir) = report.run_dir.as_ref().filter(|_| !report.passed()) {
-            let config = dir.join("config.toml");
+        if let Some(again) = report.again().filter(|_| !report.passed()) {
             self.blank();
-            let config = shown_path(&config.to_string_lossy());
-            self.field("Again", &format!("mcp-loadtest run --config {config}"));
+            self.field("Again", &again);
         }
     }
 
-    fn finding(&mut self, finding: &Finding) {
+    /// What shows all findings of a run again is told once, at the end.
+    fn finding(&mut self, finding: &Finding, again: Option<&str>) {
         self.blank();
         let style = style_of_finding(finding.severity);
         self.labelled(style, phrases::severity(finding.severity), &visible(&finding.id, 60));
@@ -230,17 +229,11 @@ impl Screen<'_> {
         if let Some(hint) = finding.hint.as_ref().filter(|_| self.detail.hints) {
             self.indented("  hint: ", &self.foreign(hint));
         }
-        if let Some(command) = &finding.reproduce {
+        let own = finding.reproduce.as_ref().filter(|command| Some(command.as_str()) != again);
+        if let Some(command) = own {
             self.indented("  again: ", &self.foreign(command));
         }
     }
-}
-
-/// A path as a shell reads it, whatever is in it.
-fn shown_path(path: &str) -> String {
-    let path = visible(path, 1_000);
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%".contains(c);
-    if path.chars().all(is_plain) { path } else { format!("'{}'", path.replace('\'', "'\\''")) }
 }
 
 fn times(latency: &LatencyStats) -> [String; 3] {

@@ -135,11 +135,11 @@ pub(super) const PROCESSES: &[Case] = &[
     case(
         "P-14",
         "we are stopped for seconds in the middle of a load",
-        "no call is a deadlock; found `client_bound` or `load_not_offered`",
-        Open(
-            &["cli abuse::signals::time_that_we_slept_through_is_not_blamed_on_the_server"],
-            "a call that is on its way at that moment counts as slow, and the run can still pass",
-        ),
+        "no call is a deadlock; found `generator_stopped`, and the run is INVALID",
+        Tested(&[
+            "cli abuse::signals::time_that_we_slept_through_is_not_blamed_on_the_server",
+            "core analysis::validity::tests::a_run_in_which_we_stood_still_is_told_and_invalid",
+        ]),
     ),
     case(
         "P-15",
