@@ -10,6 +10,8 @@ use mcp_loadtest_core::{
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
+use crate::mcp::batch::Batch;
+
 /// The request that opens a stream for notifications in the modern era.
 pub(super) const SUBSCRIBE: &str = "subscriptions/listen";
 
@@ -27,7 +29,9 @@ pub(super) enum Said {
     Notification(String),
     /// A reply to a request of the server.
     Reply(Key),
-    /// No message that we know. It is passed on all the same.
+    /// A batch of more messages than are looked at. It is passed on all the same.
+    TooMany,
+    /// No message that we know. It is passed on, too.
     Other,
 }
 
@@ -81,6 +85,7 @@ impl Said {
                 }
             }
             Some(Message::Response { id, .. }) => Self::Reply(key(id)),
+            None if Batch::read(bytes) == Some(Batch::TooMany) => Self::TooMany,
             None => Self::Other,
         }
     }

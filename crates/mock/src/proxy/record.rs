@@ -12,7 +12,10 @@ use serde::Deserialize;
 use tokio::time::Instant;
 
 use super::message::{Call, Said};
-use crate::audit::{Audit, Headers, Kind, Row, Timestamp};
+use crate::{
+    audit::{Audit, Headers, Kind, Row, Timestamp},
+    mcp::batch::BATCH_LIMIT,
+};
 
 /// Writes rows, unless there is no log.
 #[derive(Debug)]
@@ -76,6 +79,10 @@ impl Recorder {
             Said::Reply(id) => {
                 row.kind = Kind::Response;
                 row.rpc_id = text(id);
+            }
+            Said::TooMany => {
+                row.kind = Kind::Refused;
+                row.note = Some(format!("a batch of more than {BATCH_LIMIT} messages, not read"));
             }
             Said::Other => row.kind = Kind::Refused,
         }
