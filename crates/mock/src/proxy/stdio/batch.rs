@@ -1,7 +1,7 @@
 //! Batches: each message of an array is treated as if it had come by itself, and what is left of the
 //! array goes on. An array that nothing touches goes on as it came.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, pin::pin, sync::Arc};
 
 use mcp_loadtest_core::fault::{self, Step, mangle};
 use tokio::time::{Instant, sleep_until};
@@ -79,7 +79,7 @@ impl Relay {
         self.calls.lock().insert(call.id.clone(), held);
         match instead.frame(&call.id, call.era) {
             Some(frame) if travels == fault::Company::Together => {
-                company.join(Made { id: call.id, frame, due });
+                company.join(Made { id: call.id, frame });
             }
             _ => {
                 let line = array(&[bytes]);
@@ -92,7 +92,6 @@ impl Relay {
     /// Treats the replies in an array of the server.
     pub(super) async fn batch_from_server(self: &Arc<Self>, line: Vec<u8>, members: Vec<Vec<u8>>) {
         let (mut parts, mut alone, mut made) = (Vec::new(), Vec::new(), Vec::new());
-        let mut due = Instant::now();
         for frame in members {
             let id = answered(&frame);
             let mut calls = self.calls.lock();
@@ -102,7 +101,6 @@ impl Relay {
             };
             made.extend(held.company.take().into_iter().flat_map(|company| company.take()));
             if held.treatment.company() == fault::Company::Together {
-                due = due.max(held.due);
                 parts.push(Part { id: Some(id), frame });
             } else {
                 alone.push((id, frame, held.due));
@@ -112,16 +110,11 @@ impl Relay {
         for (id, frame, due) in alone {
             self.arrived(id, frame, due).await;
         }
-        due = made.iter().map(|made| made.due).fold(due, Instant::max);
         parts.extend(made.into_iter().map(Part::from));
-        if due <= Instant::now() {
+        if self.due(&parts) <= Instant::now() {
             return self.together(parts, original).await;
         }
-        let relay = self.clone();
-        tokio::spawn(async move {
-            sleep_until(due).await;
-            relay.together(parts, original).await;
-        });
+        tokio::spawn(self.clone().together_when_due(parts, original));
     }
 
     /// A server that knows no batches answers one by an error that answers no id. It can only be meant
@@ -149,12 +142,33 @@ impl Relay {
 
     /// Sends replies that faults made, and that no array of the server will take along.
     pub(super) fn release(self: &Arc<Self>, made: Vec<Made>) {
-        let Some(due) = made.iter().map(|made| made.due).max() else { return };
-        let (relay, parts) = (self.clone(), made.into_iter().map(Part::from).collect());
-        tokio::spawn(async move {
-            sleep_until(due).await;
-            relay.together(parts, None).await;
-        });
+        if !made.is_empty() {
+            let parts = made.into_iter().map(Part::from).collect();
+            tokio::spawn(self.clone().together_when_due(parts, None));
+        }
+    }
+
+    /// When the last of these replies may leave that anybody still waits for.
+    fn due(&self, parts: &[Part]) -> Instant {
+        let calls = self.calls.lock();
+        let held = parts.iter().filter_map(|part| calls.get(part.id.as_ref()?));
+        let dues = held.filter(|held| !held.cancelled).map(|held| held.due);
+        dues.max().unwrap_or_else(Instant::now)
+    }
+
+    async fn together_when_due(self: Arc<Self>, parts: Vec<Part>, original: Option<Vec<u8>>) {
+        loop {
+            let mut withdrawn = pin!(self.withdrawn.notified());
+            // From now on no cancel is missed.
+            withdrawn.as_mut().enable();
+            let due = self.due(&parts);
+            tokio::select! {
+                biased;
+                () = sleep_until(due) => break,
+                () = withdrawn => {}
+            }
+        }
+        self.together(parts, original).await;
     }
 
     /// Sends replies in one array: the one that came, if nothing has to be done to any of them.

@@ -42,6 +42,7 @@ impl Relay {
             held.cancelled = true;
             (held.open.take(), held.due, held.forwarded, held.company.take())
         };
+        self.withdrawn.notify_waiters();
         self.release(company.map(Company::take_last).unwrap_or_default());
         // What the server has already answered is held back until then; what it answers later is
         // its own affair.

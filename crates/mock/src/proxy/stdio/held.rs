@@ -44,7 +44,6 @@ pub(super) struct Company(Mutex<Vec<Made>>);
 pub(super) struct Made {
     pub(super) id: Key,
     pub(super) frame: Vec<u8>,
-    pub(super) due: Instant,
 }
 
 impl Company {

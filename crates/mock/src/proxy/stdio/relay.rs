@@ -7,7 +7,7 @@ use mcp_loadtest_core::{
     mcp::Era,
 };
 use tokio::{
-    sync::mpsc,
+    sync::{Notify, mpsc},
     time::{Instant, sleep, sleep_until},
 };
 
@@ -32,6 +32,8 @@ use crate::{
 pub(super) struct Relay {
     pub(super) judge: Judge,
     pub(super) calls: Calls,
+    /// Fires whenever a call is withdrawn.
+    pub(super) withdrawn: Notify,
     pub(super) to_client: mpsc::Sender<Out>,
     to_server: mpsc::Sender<Input>,
     end: mpsc::Sender<ProxyEnd>,
@@ -44,7 +46,7 @@ impl Relay {
         to_server: mpsc::Sender<Input>,
         end: mpsc::Sender<ProxyEnd>,
     ) -> Self {
-        Self { judge, calls: Calls::default(), to_client, to_server, end }
+        Self { judge, calls: Calls::default(), withdrawn: Notify::new(), to_client, to_server, end }
     }
 
     /// A cutter for one direction.
