@@ -124,6 +124,17 @@ pub(super) fn answered(bytes: &[u8]) -> Option<Key> {
     }
 }
 
+/// A word for a message of the server that answers none of our calls: its method, where it has one.
+pub(super) fn word(bytes: &[u8]) -> Cow<'static, str> {
+    match jsonrpc::read(bytes).message {
+        Some(Message::Request { method, .. } | Message::Notification { method, .. }) => {
+            text(method).into()
+        }
+        Some(Message::Response { .. }) => "(reply)".into(),
+        None => "(no message)".into(),
+    }
+}
+
 fn key(id: Id<'_>) -> Key {
     match id {
         Id::Number(number) => number.to_string().into_bytes(),

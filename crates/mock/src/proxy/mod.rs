@@ -5,6 +5,7 @@
 //! | `message` | reads what a client says, as far as faults ask for it                   |
 //! | `judge`   | asks the faults about a call                                            |
 //! | `record`  | notes every message in the audit log                                    |
+//! | `sent`    | notes when events leave                                                 |
 //! | `notice`  | the notifications that faults send                                      |
 //! | `stdio`   | the pipes of a process that it starts                                   |
 //! | `http`    | requests to a server that runs                                          |
@@ -17,6 +18,7 @@ mod judge;
 mod message;
 mod notice;
 mod record;
+mod sent;
 mod stdio;
 
 pub use http::BoundProxy;

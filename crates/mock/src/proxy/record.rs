@@ -11,7 +11,10 @@ use mcp_loadtest_core::{
 use serde::Deserialize;
 use tokio::time::Instant;
 
-use super::message::{Call, Said};
+use super::{
+    message::{Call, Said},
+    sent::Sent,
+};
 use crate::{
     audit::{Audit, Headers, Kind, Row, Timestamp},
     mcp::batch::BATCH_LIMIT,
@@ -148,8 +151,11 @@ impl Recorder {
 impl Drop for Open {
     fn drop(&mut self) {
         if let Some(mut row) = self.finish() {
-            withdraw(&mut row);
-            row.note.get_or_insert_with(|| "the client left before there was a reply".to_owned());
+            if row.kind != Kind::Stream {
+                withdraw(&mut row);
+                let why = "the client left before there was a reply";
+                row.note.get_or_insert_with(|| why.to_owned());
+            }
             // The log has a thread of its own, so this waits for the disk at worst.
             let _ = self.audit.record_blocking(*row);
         }
@@ -212,6 +218,25 @@ impl Open {
                     .map(|error| error.message.into_owned());
             }
             Body::Unclear => row.success = false,
+        }
+    }
+
+    /// What was sent before its reply.
+    pub(super) fn came_after(&mut self, sent: &Sent) {
+        let Some(row) = &mut self.row else { return };
+        row.bytes_out += sent.bytes;
+        for (at, word) in &sent.events {
+            let after = at.saturating_duration_since(self.since).as_micros();
+            row.push_event(u64::try_from(after).unwrap_or(u64::MAX), word.clone());
+        }
+        row.event_count = sent.count;
+    }
+
+    /// The reply to its batch has none for it: the status is all that its client gets to know.
+    pub(super) fn lost(&mut self, status: Option<StatusCode>) {
+        self.unanswered("the reply to its batch has none for it");
+        if let Some(status) = status {
+            self.status(status);
         }
     }
 

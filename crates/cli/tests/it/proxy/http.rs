@@ -88,7 +88,7 @@ fn joined(mut body: &[u8]) -> Vec<u8> {
     whole
 }
 
-fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
+pub(super) fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
     head.lines().find_map(|line| {
         let (key, value) = line.split_once(": ")?;
         key.eq_ignore_ascii_case(name).then_some(value)

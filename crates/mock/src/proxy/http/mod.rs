@@ -2,7 +2,10 @@
 //!
 //! | file       | what it does                                                       |
 //! |------------|--------------------------------------------------------------------|
-//! | `exchange` | one request: passed on, treated, or answered                       |
+//! | `exchange` | one request: what it says, and who answers it                      |
+//! | `call`     | one call: passed on, treated, or answered                          |
+//! | `batch`    | the response to a batch                                            |
+//! | `sort`     | the messages of a batch, by who answers them                       |
 //! | `replies`  | sends treated replies, as JSON or as events                        |
 //! | `pump`     | passes a stream of events on, and treats the replies in it         |
 //! | `channel`  | HTTP+SSE: replies that come on another connection than their calls |
@@ -16,7 +19,9 @@
 //! Every path is sent on as it is, so relative addresses, such as those in the `endpoint` event of
 //! HTTP+SSE, lead through the proxy by themselves; an absolute one of the server is made relative.
 
+mod batch;
 mod body;
+mod call;
 mod channel;
 mod events;
 mod exchange;
@@ -25,6 +30,7 @@ mod io;
 mod memory;
 mod pump;
 mod replies;
+mod sort;
 pub(crate) mod upstream;
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};

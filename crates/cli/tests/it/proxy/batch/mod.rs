@@ -1,9 +1,11 @@
 //! Batches of 2025-03-26: the same cases through the proxy and to the mock itself, over pipes and
 //! over HTTP.
 
-//mod http;
+mod http;
 mod rows;
 mod stdio;
+
+pub(super) use self::http::open;
 
 use serde_json::{Value, json};
 
