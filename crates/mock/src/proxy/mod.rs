@@ -5,6 +5,7 @@
 //! | `message` | reads what a client says, as far as faults ask for it                   |
 //! | `judge`   | asks the faults about a call                                            |
 //! | `record`  | notes every message in the audit log                                    |
+//! | `open`    | a row while it is not complete                                          |
 //! | `sent`    | notes when events leave                                                 |
 //! | `notice`  | the notifications that faults send                                      |
 //! | `stdio`   | the pipes of a process that it starts                                   |
@@ -17,6 +18,7 @@ mod http;
 mod judge;
 mod message;
 mod notice;
+mod open;
 mod record;
 mod sent;
 mod stdio;

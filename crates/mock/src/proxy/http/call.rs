@@ -23,7 +23,7 @@ use crate::proxy::{
     judge::Gate,
     message::{Call, SUBSCRIBE, answered},
     notice::Flood,
-    record::Open,
+    open::Open,
 };
 
 /// A call on its way.
@@ -37,6 +37,22 @@ pub(super) struct Errand {
 }
 
 impl Exchange {
+    /// Asks the faults about a call.
+    pub(super) fn treat(
+        &self,
+        call: Call,
+        session: Option<String>,
+        mut open: Option<Open>,
+    ) -> Errand {
+        let treatment = self.judge.treat(&call, session.as_deref());
+        let due = Instant::now() + treatment.delay;
+        let held = self.memory.hold(session.as_deref(), &call.id, treatment.ignores_cancel);
+        if let Some(open) = &mut open {
+            open.decided(&treatment.decisions);
+        }
+        Errand { call, session, treatment, due, held, open }
+    }
+
     pub(super) async fn call(
         self: Arc<Self>,
         mut errand: Errand,

@@ -10,11 +10,10 @@ use mcp_loadtest_core::{
     mcp::{Era, header},
 };
 use mcp_loadtest_wire::session::Origin;
-use tokio::{sync::mpsc, time::Instant};
+use tokio::sync::mpsc;
 
 use super::{
     body::{self, NotWhole, Outgoing, Torn},
-    call::Errand,
     channel::Channels,
     head,
     io::ResetFlag,
@@ -26,12 +25,7 @@ use super::{
 use crate::{
     audit::Kind,
     mcp::batch::Batch,
-    proxy::{
-        judge::Judge,
-        message::{Call, Said},
-        notice::Flood,
-        record::{Envelope, Open},
-    },
+    proxy::{judge::Judge, message::Said, notice::Flood, open::Open, record::Envelope},
 };
 
 /// What all connections share.
@@ -139,22 +133,6 @@ impl Exchange {
                 Ok(self.answered(open, response).await)
             }
         }
-    }
-
-    /// Asks the faults about a call.
-    pub(super) fn treat(
-        &self,
-        call: Call,
-        session: Option<String>,
-        mut open: Option<Open>,
-    ) -> Errand {
-        let treatment = self.judge.treat(&call, session.as_deref());
-        let due = Instant::now() + treatment.delay;
-        let held = self.memory.hold(session.as_deref(), &call.id, treatment.ignores_cancel);
-        if let Some(open) = &mut open {
-            open.decided(&treatment.decisions);
-        }
-        Errand { call, session, treatment, due, held, open }
     }
 
     /// A request whose response says it all.

@@ -5,9 +5,11 @@
 //! | `exchange` | one request: what it says, and who answers it                      |
 //! | `call`     | one call: passed on, treated, or answered                          |
 //! | `batch`    | the response to a batch                                            |
+//! | `array`    | the replies to a batch in one body                                 |
 //! | `sort`     | the messages of a batch, by who answers them                       |
 //! | `replies`  | sends treated replies, as JSON or as events                        |
 //! | `pump`     | passes a stream of events on, and treats the replies in it         |
+//! | `sources`  | where such a stream gets what it sends                             |
 //! | `channel`  | HTTP+SSE: replies that come on another connection than their calls |
 //! | `memory`   | what is remembered between requests                                |
 //! | `upstream` | the server                                                         |
@@ -19,6 +21,7 @@
 //! Every path is sent on as it is, so relative addresses, such as those in the `endpoint` event of
 //! HTTP+SSE, lead through the proxy by themselves; an absolute one of the server is made relative.
 
+mod array;
 mod batch;
 mod body;
 mod call;
@@ -31,6 +34,7 @@ mod memory;
 mod pump;
 mod replies;
 mod sort;
+mod sources;
 pub(crate) mod upstream;
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};

@@ -1,27 +1,25 @@
 //! Passes a stream of events on as they come, and treats the replies in it.
 
-use std::{collections::HashMap, future::pending, sync::Arc};
+use std::{collections::HashMap, sync::Arc};
 
 use hyper::body::Incoming;
 use mcp_loadtest_core::fault::{Company, Step, mangle};
-use tokio::{
-    sync::mpsc,
-    time::{Instant, Interval, interval, sleep_until},
-};
+use tokio::time::{Instant, Interval, interval, sleep_until};
 
 use super::{
-    body::{self, Pieces, Torn},
-    channel::{Channel, Made, postpone},
+    body::{Pieces, Torn},
+    channel::{Channel, postpone},
     events::{self, Event, Events},
     exchange::Exchange,
     replies::{Job, Over, send, walk},
+    sources::{Later, made, next_piece, tick},
 };
 use crate::{
     mcp::batch::{Batch, joined},
     proxy::{
         message::{Key, answered},
         notice::{self, BURST, Flood},
-        record::Open,
+        open::Open,
         sent::Sent,
     },
 };
@@ -67,21 +65,6 @@ pub(super) async fn listen(
     pump.open = open;
     let _ = pump.run(Some(body)).await;
     pump.finish().await;
-}
-
-/// Replies to calls of a batch that come from elsewhere than the server, or later than it said them.
-pub(super) struct Later {
-    pub(super) sender: mpsc::Sender<Made>,
-    made: mpsc::Receiver<Made>,
-    /// How many are to come.
-    left: usize,
-}
-
-impl Later {
-    pub(super) fn new(left: usize) -> Self {
-        let (sender, made) = mpsc::channel(left.max(1));
-        Self { sender, made, left }
-    }
 }
 
 struct Pump {
@@ -295,33 +278,5 @@ impl Pump {
         let Some((flood, _)) = &mut self.flood else { return Ok(()) };
         let bytes: Vec<u8> = flood.burst().flat_map(events::message).collect();
         if bytes.is_empty() { Ok(()) } else { send(&self.pieces, bytes).await }
-    }
-}
-
-async fn next_piece(body: &mut Option<Incoming>) -> Option<hyper::Result<hyper::body::Bytes>> {
-    match body {
-        Some(body) => body::next(body).await,
-        None => pending().await,
-    }
-}
-
-async fn tick(flood: &mut Option<(Flood, Interval)>) {
-    match flood {
-        Some((_, ticks)) => {
-            ticks.tick().await;
-        }
-        None => pending().await,
-    }
-}
-
-async fn made(channel: &mut Option<Channel>, later: &mut Option<Later>) -> Option<Made> {
-    match (channel, later) {
-        (Some(channel), _) => channel.made().await,
-        (None, Some(later)) => {
-            let made = later.made.recv().await;
-            later.left = later.left.saturating_sub(1);
-            made
-        }
-        (None, None) => pending().await,
     }
 }

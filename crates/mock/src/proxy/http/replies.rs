@@ -20,7 +20,7 @@ use super::{
     exchange::Exchange,
     memory::Held,
 };
-use crate::proxy::{message::Key, notice, record::Open};
+use crate::proxy::{message::Key, notice, open::Open};
 
 /// How long the bytes before a cut may take to leave: they must not be cut, too.
 const BEFORE_THE_CUT: Duration = Duration::from_millis(100);

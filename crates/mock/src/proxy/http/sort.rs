@@ -14,11 +14,7 @@ use super::{
 };
 use crate::{
     mcp::batch::joined,
-    proxy::{
-        judge::Gate,
-        message::Said,
-        record::{Envelope, Open},
-    },
+    proxy::{judge::Gate, message::Said, open::Open, record::Envelope},
 };
 
 /// A batch, sorted.

@@ -16,7 +16,7 @@ use crate::{
     proxy::{
         message::{Call, Key, Said, answered},
         notice,
-        record::Open,
+        open::Open,
     },
 };
 

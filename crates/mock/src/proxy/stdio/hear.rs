@@ -9,7 +9,7 @@ use super::{held::Company, outlet::Out, relay::Relay};
 use crate::proxy::{
     message::{Key, Said},
     notice::{BURST, Flood},
-    record::Open,
+    open::Open,
 };
 
 impl Relay {

@@ -8,7 +8,7 @@ use std::{
 use mcp_loadtest_core::fault::Treatment;
 use tokio::time::Instant;
 
-use crate::proxy::{message::Key, record::Open};
+use crate::proxy::{message::Key, open::Open};
 
 /// A call that has no reply yet, and what is to be done to it.
 pub(super) struct Held {

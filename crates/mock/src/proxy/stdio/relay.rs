@@ -24,7 +24,7 @@ use crate::{
         judge::{Gate, Judge},
         message::{Call, Key, SUBSCRIBE, Said, answered},
         notice,
-        record::Open,
+        open::Open,
     },
 };
 
