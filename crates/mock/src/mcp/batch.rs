@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 /// A batch of more messages is not taken apart. Each of them may become a task and a row of the
 /// audit log, and the shortest has one byte.
-pub(crate) const BATCH_LIMIT: usize = 1_000;
+pub const BATCH_LIMIT: usize = 1_000;
 
 /// An array, looked at.
 #[derive(Debug, PartialEq, Eq)]

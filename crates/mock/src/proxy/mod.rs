@@ -23,6 +23,7 @@ mod record;
 mod sent;
 mod stdio;
 
+pub use crate::mcp::batch::BATCH_LIMIT;
 pub use http::BoundProxy;
 pub(crate) use http::upstream;
 pub use stdio::ProxyEnd;

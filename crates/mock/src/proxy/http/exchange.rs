@@ -6,7 +6,6 @@ use http::{Method, Request, Response, StatusCode, header::CONTENT_TYPE, request:
 use hyper::body::{Bytes, Incoming};
 use mcp_loadtest_core::{
     config::TransportName,
-    fault::Instead,
     mcp::{Era, header},
 };
 use mcp_loadtest_wire::session::Origin;
@@ -72,25 +71,26 @@ impl Exchange {
         let (mut head, body) = request.into_parts();
         let envelope = self.judge.recorder.envelope(&head, from);
         if !head::is_local(&head.headers) {
-            return Ok(plain(StatusCode::FORBIDDEN, "`Host` does not name this machine"));
+            let words = "`Host` does not name this machine";
+            return Ok(self.refuse(StatusCode::FORBIDDEN, words, envelope).await);
         }
         if head::has_passed(&head.headers, &self.mark) {
-            return Ok(plain(StatusCode::LOOP_DETECTED, "the proxy's server is the proxy itself"));
+            let words = "the proxy's server is the proxy itself";
+            return Ok(self.refuse(StatusCode::LOOP_DETECTED, words, envelope).await);
         }
         head::readdress(&mut head.headers, self.upstream.origin.authority(), &self.mark);
         let body = match body::whole(body).await {
             Ok(body) => body,
             Err(NotWhole::TooLarge) => {
-                return Ok(plain(StatusCode::PAYLOAD_TOO_LARGE, "the body is too long"));
+                let words = "the body is too long";
+                return Ok(self.refuse(StatusCode::PAYLOAD_TOO_LARGE, words, envelope).await);
             }
             Err(NotWhole::Broken) => return Err(Torn),
         };
         let session = self.session(&head);
         if self.memory.is_lost(session.as_deref()) {
-            return Ok(status(
-                StatusCode::NOT_FOUND,
-                Instead::SessionLost.frame(b"null", Era::Legacy),
-            ));
+            let letter = Letter { body, session, envelope };
+            return Ok(self.refuse_lost(&head.method, letter).await);
         }
         if head.method == Method::GET {
             let open = self.judge.recorder.open_bare(Kind::Stream, session.as_deref());

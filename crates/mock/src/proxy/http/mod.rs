@@ -7,6 +7,7 @@
 //! | `batch`    | the response to a batch                                            |
 //! | `array`    | the replies to a batch in one body                                 |
 //! | `sort`     | the messages of a batch, by who answers them                       |
+//! | `refuse`   | requests that never get as far as the server                       |
 //! | `replies`  | sends treated replies, as JSON or as events                        |
 //! | `pump`     | passes a stream of events on, and treats the replies in it         |
 //! | `sources`  | where such a stream gets what it sends                             |
@@ -32,6 +33,7 @@ mod head;
 mod io;
 mod memory;
 mod pump;
+mod refuse;
 mod replies;
 mod sort;
 mod sources;

@@ -61,7 +61,7 @@ pub(in crate::proxy) fn open(url: &str) -> Session {
 }
 
 /// All replies of a body, whether they come in one array or not.
-fn replies(body: &[u8]) -> Value {
+pub(super) fn replies(body: &[u8]) -> Value {
     let flat = messages(body).into_iter().flat_map(|message| match message {
         Value::Array(replies) => replies,
         reply => vec![reply],

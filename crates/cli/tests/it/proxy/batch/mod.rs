@@ -1,8 +1,10 @@
 //! Batches of 2025-03-26: the same cases through the proxy and to the mock itself, over pipes and
-//! over HTTP.
+//! over HTTP, and through the proxy to a server that we did not write.
 
 mod http;
+mod real;
 mod rows;
+mod sse;
 mod stdio;
 
 pub(super) use self::http::open;
