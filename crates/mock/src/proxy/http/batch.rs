@@ -52,7 +52,7 @@ impl Exchange {
             return Ok(self.batch_for_channel(sorted, head, body).await);
         }
         let Some(body) = body else {
-            let head = status(StatusCode::OK, None).into_parts().0;
+            let head = status(StatusCode::ACCEPTED, None).into_parts().0;
             return Ok(self.array(sorted, head, Vec::new()).await);
         };
         match self.upstream.send(&head, body.into()).await {

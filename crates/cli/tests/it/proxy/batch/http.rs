@@ -150,7 +150,8 @@ fn a_reply_that_never_comes_holds_nobody_back() {
         let mut stream = send(&session.url, &session.lines, &three(2).to_string());
         let head = read_until(&mut stream, &[2, 4]);
         assert!(String::from_utf8_lossy(&head).contains("text/event-stream"), "{subject:?}");
-        session.ask(&cancel(3)).unwrap();
+        let (head, body) = session.ask(&json!([cancel(3)])).unwrap();
+        assert_eq!((status(&head), body.len()), (202, 0), "{subject:?}");
         let mut rest = Vec::new();
         stream.read_to_end(&mut rest).unwrap();
         let rest = String::from_utf8(rest).unwrap();

@@ -5,7 +5,6 @@ use std::{
     path::PathBuf,
     process::{Child, Command, Stdio},
     thread,
-    time::Duration,
 };
 
 use super::{
@@ -45,7 +44,7 @@ fn echo(mode: &str) -> Echo {
         .spawn()
         .unwrap();
     while TcpStream::connect(free).is_err() {
-        thread::sleep(Duration::from_millis(20));
+        thread::yield_now();
     }
     Echo { child, url: format!("http://{free}/mcp") }
 }
