@@ -1,7 +1,7 @@
 //! Batches: each message of an array is treated as if it had come by itself, and what is left of the
 //! array goes on. An array that nothing touches goes on as it came.
 
-use std::{borrow::Cow, pin::pin, sync::Arc};
+use std::{borrow::Cow, collections::HashSet, pin::pin, sync::Arc};
 
 use mcp_loadtest_core::fault::{self, Step, mangle};
 use tokio::time::{Instant, sleep_until};
@@ -92,8 +92,10 @@ impl Relay {
     /// Treats the replies in an array of the server.
     pub(super) async fn batch_from_server(self: &Arc<Self>, line: Vec<u8>, members: Vec<Vec<u8>>) {
         let (mut parts, mut alone, mut made) = (Vec::new(), Vec::new(), Vec::new());
+        let mut seen = HashSet::new();
         for frame in members {
-            let id = answered(&frame);
+            // A second reply to the same call is passed on as it is.
+            let id = answered(&frame).filter(|id| seen.insert(id.clone()));
             let mut calls = self.calls.lock();
             let Some((id, held)) = id.and_then(|id| Some((id.clone(), calls.get_mut(&id)?))) else {
                 parts.push(Part { id: None, frame });
