@@ -95,7 +95,8 @@ Each message of a batch is treated and written down as if it had come by itself.
 batch goes on as a batch, and whole replies come back in one array; those that hang or are spoiled come
 by themselves. Over HTTP what ends or spoils a response ends or spoils that of the whole batch. A batch
 of more than {limit} messages is passed on unread.
-Not done: WebSocket, on either side; `server=` selects nothing here, because there is one server.
+Not done: WebSocket, on either side, and the selector `server=` (there is one server); both are refused.
+Times of messages before a reply are in the log over HTTP only: over pipes nobody can tell whose they are.
 
 ";
 
