@@ -13,7 +13,7 @@ use mcp_loadtest_core::{
 };
 use mcp_loadtest_mock::{
     audit::{Audit, Redaction, StoreSpec},
-    proxy::{Proxy, ProxyEnd, ProxyError},
+    proxy::{BATCH_LIMIT, Proxy, ProxyEnd, ProxyError},
 };
 use mcp_loadtest_wire::{
     Trust,
@@ -33,6 +33,9 @@ enum ProxyTransport {
     Http,
     /// HTTP+SSE of 2024-11-05.
     Sse,
+    /// Known by name only, so that it can be refused in words.
+    #[value(hide = true)]
+    Ws,
 }
 
 /// Arguments of `proxy`.
@@ -88,19 +91,22 @@ With --upstream it listens on this machine and sends every request on to that se
 on stdout is its own URL. Paths are kept, so an `endpoint` event of HTTP+SSE leads through it; an
 absolute one is made relative. A client that goes away takes its request to the server with it.
 A call that a fault answers does not reach the server.
+Each message of a batch is treated and written down as if it had come by itself. What is left of the
+batch goes on as a batch, and whole replies come back in one array; those that hang or are spoiled come
+by themselves. Over HTTP what ends or spoils a response ends or spoils that of the whole batch. A batch
+of more than {limit} messages is passed on unread.
+Not done: WebSocket, on either side, and the selector `server=` (there is one server); both are refused.
+Times of messages before a reply are in the log over HTTP only: over pipes nobody can tell whose they are.
 
 ";
 
 /// Runs `proxy`.
 pub(crate) fn run(args: &ProxyArgs, env: &mut Env) -> Result<Exit, CliError> {
     if args.explain {
-        return Ok(explain(env, &format!("{EXPLANATION}{}", reference())));
+        let words = EXPLANATION.replace("{limit}", &BATCH_LIMIT.to_string());
+        return Ok(explain(env, &format!("{words}{}", reference())));
     }
-    let transport = match (&args.upstream, args.transport) {
-        (None, _) => TransportName::Stdio,
-        (Some(_), ProxyTransport::Http) => TransportName::Http,
-        (Some(_), ProxyTransport::Sse) => TransportName::Sse,
-    };
+    let transport = transport(args)?;
     check_faults(&args.faults, transport)?;
     let audit = open_audit(args, env)?;
     let proxy = Proxy::new().faults(args.faults.clone()).seed(Seed(args.seed)).audit(audit.clone());
@@ -111,6 +117,21 @@ pub(crate) fn run(args: &ProxyArgs, env: &mut Env) -> Result<Exit, CliError> {
     // Whatever ended it: rows that were recorded and are not in the store are told.
     audit.close().map_err(CliError::Audit)?;
     ended
+}
+
+fn transport(args: &ProxyArgs) -> Result<TransportName, CliError> {
+    let is_socket = |url: &String| ["ws://", "wss://"].iter().any(|scheme| url.starts_with(scheme));
+    if args.transport == ProxyTransport::Ws || args.upstream.as_ref().is_some_and(is_socket) {
+        return Err(CliError::usage(
+            "the proxy does not speak WebSocket",
+            "`mock --transport ws` has the same faults; see `mcp-loadtest proxy --explain`",
+        ));
+    }
+    Ok(match (&args.upstream, args.transport) {
+        (None, _) => TransportName::Stdio,
+        (Some(_), ProxyTransport::Sse) => TransportName::Sse,
+        (Some(_), ProxyTransport::Http | ProxyTransport::Ws) => TransportName::Http,
+    })
 }
 
 /// Starts the server and speaks for it over our standard streams.

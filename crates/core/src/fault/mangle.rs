@@ -36,6 +36,11 @@ pub enum Step {
 }
 
 impl Step {
+    /// The whole message that it sends, if it sends one.
+    pub fn into_message(mut self) -> Option<Vec<u8>> {
+        self.message().map(std::mem::take)
+    }
+
     /// The whole message in it, if it is one.
     fn message(&mut self) -> Option<&mut Vec<u8>> {
         match self {

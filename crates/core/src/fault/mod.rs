@@ -12,6 +12,7 @@
 //! assert!(FaultPlan::new([fault], Default::default()).faults().count() == 1);
 //! ```
 
+mod company;
 mod config;
 mod drip;
 mod entry;
@@ -26,6 +27,7 @@ mod reply;
 mod selector;
 mod treatment;
 
+pub use company::Company;
 pub use config::{FaultConfig, Target, When};
 pub use drip::portion;
 pub use entry::{Argument, Entry, Form, Place, Values};

@@ -3,12 +3,14 @@
 //! | file      | what it does                                                         |
 //! |-----------|----------------------------------------------------------------------|
 //! | `request` | reads a message and finds the era that it claims                     |
+//! | `batch`   | takes an array of messages apart and puts one together                |
 //! | `legacy`  | the results that only the handshake era has                          |
 //! | `modern`  | the results that only the stateless era has                          |
 //! | `result`  | what a tool call comes to                                            |
 //! | `refusal` | why a request is not served, and the codes for it                    |
 //! | `write`   | frames                                                               |
 
+pub(crate) mod batch;
 pub(crate) mod legacy;
 pub(crate) mod modern;
 pub(crate) mod refusal;

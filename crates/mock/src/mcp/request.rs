@@ -6,7 +6,7 @@ use mcp_loadtest_core::{
     jsonrpc::{self, Defect, Message, scan::Scanner},
     mcp::{Era, Revision, method},
 };
-use serde_json::{Value, value::RawValue};
+use serde_json::Value;
 
 use super::{
     modern,
@@ -108,12 +108,6 @@ impl<'a> Incoming<'a> {
             Some(Message::Response { .. }) => Ok(Self::Response(frame)),
         }
     }
-}
-
-/// The messages of a batch, as written; `None` for what is no array, or an empty one.
-pub(crate) fn batch(frame: &[u8]) -> Option<Vec<&RawValue>> {
-    let messages: Vec<&RawValue> = serde_json::from_slice(frame).ok()?;
-    (!messages.is_empty()).then_some(messages)
 }
 
 impl<'a> Request<'a> {

@@ -34,7 +34,7 @@ pub(super) struct Judge {
 pub(super) enum Gate {
     /// It goes on to the server.
     Pass,
-    /// It hung for as long as anything hangs.
+    /// It hangs for as long as anything does.
     Hung,
 }
 
@@ -91,6 +91,15 @@ impl Judge {
 
     /// Waits as the lock of `lazy-init-deadlock` asks.
     pub(super) async fn gate(&self) -> Gate {
+        let gate = self.enter().await;
+        if gate == Gate::Hung {
+            sleep(HANG_LIMIT).await;
+        }
+        gate
+    }
+
+    /// The same, but whoever is to hang has to do so itself.
+    pub(super) async fn enter(&self) -> Gate {
         let entered = match self.gate.enter() {
             Entered::Load => {
                 sleep(LAZY_INIT_TIME).await;
@@ -98,10 +107,6 @@ impl Judge {
             }
             entered => entered,
         };
-        if entered == Entered::Pass {
-            return Gate::Pass;
-        }
-        sleep(HANG_LIMIT).await;
-        Gate::Hung
+        if entered == Entered::Pass { Gate::Pass } else { Gate::Hung }
     }
 }

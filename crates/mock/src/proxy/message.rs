@@ -10,6 +10,8 @@ use mcp_loadtest_core::{
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
+use crate::mcp::batch::Batch;
+
 /// The request that opens a stream for notifications in the modern era.
 pub(super) const SUBSCRIBE: &str = "subscriptions/listen";
 
@@ -27,7 +29,9 @@ pub(super) enum Said {
     Notification(String),
     /// A reply to a request of the server.
     Reply(Key),
-    /// No message that we know. It is passed on all the same.
+    /// A batch of more messages than are looked at. It is passed on all the same.
+    TooMany,
+    /// No message that we know. It is passed on, too.
     Other,
 }
 
@@ -81,6 +85,7 @@ impl Said {
                 }
             }
             Some(Message::Response { id, .. }) => Self::Reply(key(id)),
+            None if Batch::read(bytes) == Some(Batch::TooMany) => Self::TooMany,
             None => Self::Other,
         }
     }
@@ -116,6 +121,17 @@ pub(super) fn answered(bytes: &[u8]) -> Option<Key> {
     match jsonrpc::read(bytes).message {
         Some(Message::Response { id, .. }) => Some(key(id)),
         _ => None,
+    }
+}
+
+/// A word for a message of the server that answers none of our calls: its method, where it has one.
+pub(super) fn word(bytes: &[u8]) -> Cow<'static, str> {
+    match jsonrpc::read(bytes).message {
+        Some(Message::Request { method, .. } | Message::Notification { method, .. }) => {
+            text(method).into()
+        }
+        Some(Message::Response { .. }) => "(reply)".into(),
+        None => "(no message)".into(),
     }
 }
 

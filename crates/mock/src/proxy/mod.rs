@@ -5,6 +5,8 @@
 //! | `message` | reads what a client says, as far as faults ask for it                   |
 //! | `judge`   | asks the faults about a call                                            |
 //! | `record`  | notes every message in the audit log                                    |
+//! | `open`    | a row while it is not complete                                          |
+//! | `sent`    | notes when events leave                                                 |
 //! | `notice`  | the notifications that faults send                                      |
 //! | `stdio`   | the pipes of a process that it starts                                   |
 //! | `http`    | requests to a server that runs                                          |
@@ -16,9 +18,12 @@ mod http;
 mod judge;
 mod message;
 mod notice;
+mod open;
 mod record;
+mod sent;
 mod stdio;
 
+pub use crate::mcp::batch::BATCH_LIMIT;
 pub use http::BoundProxy;
 pub(crate) use http::upstream;
 pub use stdio::ProxyEnd;

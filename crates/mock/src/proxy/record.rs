@@ -2,17 +2,17 @@
 
 use std::{borrow::Cow, net::SocketAddr};
 
-use http::{StatusCode, request::Parts};
-use mcp_loadtest_core::{
-    config::TransportName,
-    fault::Decision,
-    jsonrpc::{self, Body, Message, ResultKind},
-};
-use serde::Deserialize;
-use tokio::time::Instant;
+use http::request::Parts;
+use mcp_loadtest_core::config::TransportName;
 
-use super::message::{Call, Said};
-use crate::audit::{Audit, Headers, Kind, Row, Timestamp};
+use super::{
+    message::{Call, Said},
+    open::Open,
+};
+use crate::{
+    audit::{Audit, Headers, Kind, Row, Timestamp},
+    mcp::batch::BATCH_LIMIT,
+};
 
 /// Writes rows, unless there is no log.
 #[derive(Debug)]
@@ -21,23 +21,13 @@ pub(super) struct Recorder {
     transport: TransportName,
 }
 
-/// A message that has arrived and whose row is not complete. One that is let go of before that is
-/// written down as given up: nothing that arrived is missing from the log.
-#[derive(Debug)]
-pub(super) struct Open {
-    /// Taken when it is written down.
-    row: Option<Box<Row>>,
-    since: Instant,
-    audit: Audit,
-}
-
 /// What a message over HTTP came in.
 #[derive(Debug, Clone)]
 pub(super) struct Envelope {
-    verb: String,
-    path: String,
-    headers: Headers,
-    client: SocketAddr,
+    pub(super) verb: String,
+    pub(super) path: String,
+    pub(super) headers: Headers,
+    pub(super) client: SocketAddr,
 }
 
 impl Recorder {
@@ -77,13 +67,17 @@ impl Recorder {
                 row.kind = Kind::Response;
                 row.rpc_id = text(id);
             }
+            Said::TooMany => {
+                row.kind = Kind::Refused;
+                row.note = Some(format!("a batch of more than {BATCH_LIMIT} messages, not read"));
+            }
             Said::Other => row.kind = Kind::Refused,
         }
         Some(self.begin(row))
     }
 
     fn begin(&self, row: Row) -> Open {
-        Open { row: Some(Box::new(row)), since: Instant::now(), audit: self.audit.clone() }
+        Open::new(row, self.audit.clone())
     }
 
     /// A request that holds no message arrives: a stream opens, or a session ends.
@@ -136,106 +130,6 @@ impl Recorder {
             let _ = self.audit.record(*row).await;
         }
     }
-}
-
-impl Drop for Open {
-    fn drop(&mut self) {
-        if let Some(mut row) = self.finish() {
-            withdraw(&mut row);
-            row.note.get_or_insert_with(|| "the client left before there was a reply".to_owned());
-            // The log has a thread of its own, so this waits for the disk at worst.
-            let _ = self.audit.record_blocking(*row);
-        }
-    }
-}
-
-impl Open {
-    fn finish(&mut self) -> Option<Box<Row>> {
-        let mut row = self.row.take()?;
-        row.duration_us = u64::try_from(self.since.elapsed().as_micros()).unwrap_or(u64::MAX);
-        Some(row)
-    }
-
-    /// What it came in.
-    pub(super) fn came_in(&mut self, envelope: Envelope) {
-        let Some(row) = &mut self.row else { return };
-        row.http_verb = Some(envelope.verb.into());
-        row.http_path = Some(envelope.path.into());
-        row.headers = envelope.headers;
-        row.client = Some(envelope.client.to_string());
-    }
-
-    /// The status that the client gets.
-    pub(super) fn status(&mut self, status: StatusCode) {
-        let Some(row) = &mut self.row else { return };
-        row.http_status = Some(status.as_u16());
-        if status.is_client_error() || status.is_server_error() {
-            row.success = false;
-            let is_auth = matches!(status.as_u16(), 401 | 403);
-            row.error_category = Some(if is_auth { "auth" } else { "http" }.into());
-        }
-    }
-
-    /// What the faults said.
-    pub(super) fn decided(&mut self, decisions: &[Decision]) {
-        let fired: Vec<_> = decisions.iter().filter(|decision| decision.fired).collect();
-        if let Some(row) = &mut self.row
-            && !fired.is_empty()
-        {
-            row.fault = serde_json::to_string(&fired).ok();
-        }
-    }
-
-    /// What was sent to the client; the last of several counts.
-    pub(super) fn replied(&mut self, frame: &[u8]) {
-        let Some(row) = &mut self.row else { return };
-        row.bytes_out += frame.len() as u64;
-        let Some(Message::Response { body, .. }) = jsonrpc::read(frame).message else { return };
-        match body {
-            Body::Result { kind, .. } => {
-                row.success = kind != ResultKind::ToolError;
-                row.error_category = (!row.success).then(|| "tool".into());
-            }
-            Body::Error { raw, code } => {
-                row.success = false;
-                row.error_category = Some("protocol".into());
-                row.error_code = Some(code);
-                row.error_message = serde_json::from_slice::<Words<'_>>(raw)
-                    .ok()
-                    .map(|error| error.message.into_owned());
-            }
-            Body::Unclear => row.success = false,
-        }
-    }
-
-    /// The client gave up.
-    pub(super) fn cancelled(&mut self) {
-        if let Some(row) = &mut self.row {
-            withdraw(row);
-        }
-    }
-
-    /// There was no reply, for this reason.
-    pub(super) fn unanswered(&mut self, why: &'static str) {
-        if let Some(row) = &mut self.row {
-            row.success = false;
-            row.error_category = Some("transport".into());
-            row.note = Some(why.to_owned());
-        }
-    }
-}
-
-fn withdraw(row: &mut Row) {
-    row.cancelled = true;
-    row.success = false;
-    row.error_category = Some("cancelled".into());
-}
-
-/// The words of an error.
-#[derive(Deserialize)]
-struct Words<'a> {
-    #[serde(borrow)]
-    message: Cow<'a, str>,
 }
 
 fn text(id: &[u8]) -> Option<String> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use mcp_loadtest_core::{
     config::TransportName,
     fault::Step,
-    mcp::{Era, Revision, method},
+    mcp::{Era, method},
 };
 use tokio::{
     runtime::Handle,
@@ -19,12 +19,14 @@ use crate::{
     audit::{Kind, Row},
     mcp::{
         refusal::Refusal,
-        request::{Incoming, Request, batch},
+        request::{Incoming, Request},
         write,
     },
     server::{
         Change, Server,
+        batch::batch,
         begin::{Arrival, Begun},
+        call::Told,
         origin::Origin,
         pending::{Ending, Pending},
         record::Draft,
@@ -119,13 +121,14 @@ impl Dialogue {
             Ok(Incoming::Response(frame)) => {
                 Taken::quietly(self.server.take_answer(&self.session, &origin, frame))
             }
-            Err(_) if self.takes_batches() && batch(frame).is_some() => {
-                self.take_batch(frame, origin)
-            }
-            Err(unreadable) => {
-                write::error(out, unreadable.id, &unreadable.refusal);
-                Taken::reply(self.refused(&unreadable.refusal, &origin, frame.len()))
-            }
+            Err(unreadable) => match batch(frame, &self.session) {
+                Some(Ok(members)) => self.take_batch(&members, origin),
+                other => {
+                    let refusal = other.and_then(Result::err).unwrap_or(unreadable.refusal);
+                    write::error(out, unreadable.id, &refusal);
+                    Taken::reply(self.refused(&refusal, &origin, frame.len()))
+                }
+            },
         }
     }
 
@@ -171,54 +174,27 @@ impl Dialogue {
         );
     }
 
-    /// Only these two revisions have batches.
-    fn takes_batches(&self) -> bool {
-        self.session.agreed().is_some_and(|agreed| agreed <= Revision::V2025_03_26)
-    }
-
-    /// Takes the messages of a batch one by one and sends their replies together.
-    fn take_batch(&self, frame: &[u8], origin: Origin<'_>) -> Taken {
-        let mut taken = Taken::default();
-        let (mut replies, mut pending) = (Vec::new(), Vec::new());
-        for message in batch(frame).into_iter().flatten() {
-            let mut out = Vec::new();
-            let message = message.get().as_bytes();
-            match Incoming::read(message, Era::Legacy) {
-                Ok(Incoming::Request(request)) => {
-                    let bytes = message.len();
-                    let arrival =
-                        Arrival { session: &self.session, origin, request: &request, bytes };
-                    match self.server.begin(&arrival, &mut out) {
-                        Begun::Done(done) => taken.rows.extend(done.row.map(|row| *row)),
-                        Begun::Later(later) => pending.push(*later),
-                    }
-                }
-                _ => taken.rows.append(&mut self.take(message, origin, &mut out).rows),
-            }
-            if !out.is_empty() {
-                replies.push(out);
-            }
-        }
-        self.finish_batch(replies, pending);
-        taken
-    }
-
-    fn finish_batch(&self, mut replies: Vec<Vec<u8>>, pending: Vec<Pending>) {
+    /// Takes the messages of a batch. Their replies are sent together, but for those that a fault
+    /// keeps from it.
+    fn take_batch(&self, members: &[&[u8]], origin: Origin<'_>) -> Taken {
+        let gathered = self.server.begin_batch(&self.session, origin, members);
+        let mut whole = gathered.whole.into_iter();
+        let later = whole.next().map(Box::new);
+        whole.chain(gathered.alone.into_iter().map(|(_, pending)| pending)).for_each(|pending| {
+            self.run(pending);
+        });
         let outbox = self.outbox.clone();
         self.tasks.spawn_on(
             async move {
-                for pending in pending {
-                    if let Ending::Reply { steps, .. } = pending.run(outbox.clone()).await {
-                        replies.extend(steps.into_iter().filter_map(whole));
-                    }
-                }
-                if !replies.is_empty() {
-                    let joined = [b"[", &*replies.join(&b","[..]), b"]"].concat();
-                    let _ = outbox.send(Out::Message(joined)).await;
+                if let Some(array) = gathered.together.array(outbox.clone()).await {
+                    let steps = vec![Step::Frame(array)];
+                    let ending = Ending::Reply { steps, told: Told::default() };
+                    let _ = outbox.send(Out::Ending(ending)).await;
                 }
             },
             &self.runtime,
         );
+        Taken { rows: gathered.rows, later, ..Taken::default() }
     }
 
     /// The client is gone: what still runs is cancelled and has a moment to be written down.
@@ -227,13 +203,6 @@ impl Dialogue {
         self.tasks.close();
         // Whatever does not care that it was cancelled is left behind.
         let _ = timeout(FAREWELL, self.tasks.wait()).await;
-    }
-}
-
-fn whole(step: Step) -> Option<Vec<u8>> {
-    match step {
-        Step::Frame(frame) | Step::Late(frame) | Step::Drip { frame, .. } => Some(frame),
-        Step::Raw(_) | Step::Partial { .. } => None,
     }
 }
 

@@ -132,6 +132,7 @@ impl Server {
             treatment,
             begun,
             draft,
+            is_lost: false,
         }
     }
 }

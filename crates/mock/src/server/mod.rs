@@ -3,6 +3,7 @@
 //! | file       | what it does                                                          |
 //! |------------|-----------------------------------------------------------------------|
 //! | `begin`    | takes a request: answers it on the spot, or makes it a `Pending`      |
+//! | `batch`    | the same for the messages of a batch                                  |
 //! | `pending`  | a request that takes its time, because of its tool or of a fault      |
 //! | `methods`  | every method that is answered on the spot                             |
 //! | `call`     | `tools/call`                                                          |
@@ -16,8 +17,9 @@
 //!
 //! To add a method: an arm in `methods`.
 
+pub(crate) mod batch;
 pub(crate) mod begin;
-mod call;
+pub(crate) mod call;
 pub(crate) mod exchange;
 mod flood;
 mod listen;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use mcp_loadtest_core::{
     fault::{
-        Beside, Cut, Entered, HANG_CODE, HANG_LIMIT, HANG_MESSAGE, Instead, LAZY_INIT_TIME,
-        REORDER_LIMIT, Step, Treatment, mangle,
+        Beside, Company, Cut, Entered, HANG_CODE, HANG_LIMIT, HANG_MESSAGE, Instead,
+        LAZY_INIT_TIME, Mangle, REORDER_LIMIT, Step, Treatment, mangle,
     },
     mcp::{Era, Revision, method},
 };
@@ -21,7 +21,7 @@ use super::{
     flood, listen,
     methods::Asked,
     origin::Facts,
-    record::{Draft, Finish},
+    record::{self, Draft, Finish},
     session::{Outbox, Session},
 };
 use crate::{
@@ -47,6 +47,8 @@ pub(crate) struct Pending {
     pub(super) treatment: Treatment,
     pub(super) begun: Instant,
     pub(super) draft: Option<Draft>,
+    /// Whether its reply is lost with its batch.
+    pub(super) is_lost: bool,
 }
 
 /// What the transport has to do at the end.
@@ -79,6 +81,27 @@ impl Pending {
     /// Whether a fault answers it with nothing but a status.
     pub(crate) fn answers_by_status(&self) -> bool {
         matches!(self.treatment.instead, Some(Instead::Http { .. }))
+    }
+
+    /// How its reply travels if it came in a batch.
+    pub(crate) fn company(&self) -> Company {
+        self.treatment.company()
+    }
+
+    /// Whether a fault keeps it from being answered in any sensible time.
+    pub(crate) fn hangs(&self) -> bool {
+        matches!(self.treatment.instead, Some(Instead::Hang | Instead::LazyInit))
+    }
+
+    /// Takes away what faults do to the bytes of its reply, for somebody else to do.
+    pub(crate) fn take_stray_mangles(&mut self) -> Vec<Mangle> {
+        let is_stray = |mangle: &mut Mangle| !mangle.keeps_messages() && *mangle != Mangle::Reorder;
+        self.treatment.mangles.extract_if(.., is_stray).collect()
+    }
+
+    /// What it comes to is not sent, because of another call of its batch.
+    pub(crate) fn lose_reply(&mut self) {
+        self.is_lost = true;
     }
 
     pub(crate) fn revision(&self) -> Revision {
@@ -267,7 +290,10 @@ impl Pending {
             was_cancelled: self.cancel.is_cancelled(),
             ..finish
         };
-        let row = draft.finish(finish);
+        let mut row = draft.finish(finish);
+        if self.is_lost {
+            record::lose(&mut row);
+        }
         // A log that cannot be written says so at the end, when everybody hears it.
         let _ = self.server.audit.record(*row).await;
     }

@@ -164,6 +164,14 @@ fn category(told: &Told) -> Option<&'static str> {
     })
 }
 
+/// The reply of this row was not sent, because another call of its batch took it along.
+pub(crate) fn lose(row: &mut Row) {
+    row.success = false;
+    row.bytes_out = 0;
+    row.error_category.get_or_insert_with(|| "transport".into());
+    row.note.get_or_insert_with(|| "the reply was lost with that to its batch".into());
+}
+
 fn end(row: &mut Row, ended: &Ending) {
     let (category, note) = match ended {
         Ending::Reply { .. } => return,

@@ -139,6 +139,9 @@ pub(super) const PROMISES: &[Promise] = &[
         Tested(&[
             "cli proxy::stdio::without_a_fault_not_a_byte_is_changed",
             "cli proxy::http::without_a_fault_bodies_and_headers_are_those_of_the_server",
+            "cli proxy::batch::rows::a_batch_goes_on_to_the_byte",
+            "cli proxy::batch::http::what_nothing_touches_goes_through_to_the_byte",
+            "cli proxy::batch::real::batches_to_the_typescript_sdk",
             "cli gateway::ours::it_keeps_everything_over_http_in_the_modern_era",
             "cli gateway::ours::it_keeps_everything_over_http_in_the_legacy_era",
             "cli gateway::ours::it_keeps_everything_over_pipes",

@@ -88,7 +88,7 @@ fn joined(mut body: &[u8]) -> Vec<u8> {
     whole
 }
 
-fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
+pub(super) fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
     head.lines().find_map(|line| {
         let (key, value) = line.split_once(": ")?;
         key.eq_ignore_ascii_case(name).then_some(value)
@@ -332,4 +332,13 @@ fn strangers_and_impossible_faults_are_refused() {
     let said = String::from_utf8_lossy(&ran.stderr);
     assert_eq!(ran.status.code(), Some(2), "{said}");
     assert!(said.contains("only a pipe can carry a line that is no message"), "{said}");
+    for args in [
+        ["--transport", "ws", "--upstream", &server.url],
+        ["--seed", "1", "--upstream", "ws://127.0.0.1:9/ws"],
+    ] {
+        let ran = binary().arg("proxy").args(args).output().unwrap();
+        let said = String::from_utf8_lossy(&ran.stderr);
+        assert_eq!(ran.status.code(), Some(2), "{said}");
+        assert!(said.contains("the proxy does not speak WebSocket"), "{said}");
+    }
 }

@@ -1,5 +1,7 @@
 //! `proxy`: clean when nothing is asked of it, and wrong in exactly the way that is.
 
+mod batch;
+mod events;
 mod http;
 mod log;
 mod stdio;

@@ -13,14 +13,14 @@ use tokio::time::Instant;
 use super::{call, initialize, initialized, request};
 use crate::process::binary;
 
-struct Piped {
-    child: Child,
-    input: Option<ChildStdin>,
+pub(super) struct Piped {
+    pub(super) child: Child,
+    pub(super) input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
 }
 
 impl Piped {
-    fn start(mut command: Command) -> Self {
+    pub(super) fn start(mut command: Command) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         let input = child.stdin.take();
@@ -33,36 +33,36 @@ impl Piped {
         Self::start(proxy(faults, &normal()))
     }
 
-    fn send(&mut self, message: &Value) {
+    pub(super) fn send(&mut self, message: &Value) {
         self.raw(format!("{message}\n").as_bytes());
     }
 
-    fn raw(&mut self, bytes: &[u8]) {
+    pub(super) fn raw(&mut self, bytes: &[u8]) {
         let input = self.input.as_mut().unwrap();
         input.write_all(bytes).unwrap();
         input.flush().unwrap();
     }
 
-    fn line(&mut self) -> String {
+    pub(super) fn line(&mut self) -> String {
         let mut line = String::new();
         self.output.read_line(&mut line).unwrap();
         line
     }
 
-    fn receive(&mut self) -> Value {
+    pub(super) fn receive(&mut self) -> Value {
         let line = self.line();
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
     }
 
     /// Everything until the end of the output.
-    fn rest(&mut self) -> String {
+    pub(super) fn rest(&mut self) -> String {
         let mut text = String::new();
         self.output.read_to_string(&mut text).unwrap();
         text
     }
 
     /// Closes the input; the exit code.
-    fn finish(&mut self) -> Option<i32> {
+    pub(super) fn finish(&mut self) -> Option<i32> {
         self.input = None;
         self.child.wait().unwrap().code()
     }

@@ -14,7 +14,8 @@ use crate::proxy::{message::Key, record::Recorder};
 /// How many made-up replies may wait for a stream.
 const QUEUE: usize = 64;
 
-type Made = (Vec<u8>, Box<Job>);
+/// A reply that did not come from the server, or not just now.
+pub(super) type Made = (Vec<u8>, Box<Job>);
 
 /// The open streams, by the address that they gave out.
 #[derive(Clone, Default)]
@@ -82,13 +83,21 @@ impl Channel {
 
     /// Lets a reply come back when it is due, so that others need not wait for it.
     pub(super) fn postpone(&self, job: Job, frame: Vec<u8>) {
-        let sender = self.sender.clone();
-        tokio::spawn(async move {
-            // One that is withdrawn comes back at once, and whoever takes it sees that.
-            let _ = job.held.unless_withdrawn(sleep_until(job.due)).await;
-            let _ = sender.send((frame, Box::new(job))).await;
-        });
+        postpone(self.sender.clone(), job, frame);
     }
+}
+
+/// Lets a reply come back when it is due.
+pub(super) fn postpone(sender: mpsc::Sender<Made>, job: Job, frame: Vec<u8>) {
+    tokio::spawn(async move {
+        // One that is withdrawn comes back at once, and whoever takes it sees that.
+        let due = job.held.unless_withdrawn(sleep_until(job.due));
+        tokio::select! {
+            _ = due => {}
+            () = sender.closed() => return,
+        }
+        let _ = sender.send((frame, Box::new(job))).await;
+    });
 }
 
 impl Drop for Channel {

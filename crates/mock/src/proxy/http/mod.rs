@@ -2,9 +2,15 @@
 //!
 //! | file       | what it does                                                       |
 //! |------------|--------------------------------------------------------------------|
-//! | `exchange` | one request: passed on, treated, or answered                       |
+//! | `exchange` | one request: what it says, and who answers it                      |
+//! | `call`     | one call: passed on, treated, or answered                          |
+//! | `batch`    | the response to a batch                                            |
+//! | `array`    | the replies to a batch in one body                                 |
+//! | `sort`     | the messages of a batch, by who answers them                       |
+//! | `refuse`   | requests that never get as far as the server                       |
 //! | `replies`  | sends treated replies, as JSON or as events                        |
 //! | `pump`     | passes a stream of events on, and treats the replies in it         |
+//! | `sources`  | where such a stream gets what it sends                             |
 //! | `channel`  | HTTP+SSE: replies that come on another connection than their calls |
 //! | `memory`   | what is remembered between requests                                |
 //! | `upstream` | the server                                                         |
@@ -16,7 +22,10 @@
 //! Every path is sent on as it is, so relative addresses, such as those in the `endpoint` event of
 //! HTTP+SSE, lead through the proxy by themselves; an absolute one of the server is made relative.
 
+mod array;
+mod batch;
 mod body;
+mod call;
 mod channel;
 mod events;
 mod exchange;
@@ -24,7 +33,10 @@ mod head;
 mod io;
 mod memory;
 mod pump;
+mod refuse;
 mod replies;
+mod sort;
+mod sources;
 pub(crate) mod upstream;
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};

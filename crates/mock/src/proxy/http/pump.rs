@@ -1,21 +1,27 @@
 //! Passes a stream of events on as they come, and treats the replies in it.
 
-use std::{future::pending, sync::Arc};
+use std::{collections::HashMap, sync::Arc};
 
 use hyper::body::Incoming;
-use mcp_loadtest_core::fault::mangle;
+use mcp_loadtest_core::fault::{Company, Step, mangle};
 use tokio::time::{Instant, Interval, interval, sleep_until};
 
 use super::{
-    body::{self, Pieces, Torn},
-    channel::Channel,
+    body::{Pieces, Torn},
+    channel::{Channel, postpone},
     events::{self, Event, Events},
     exchange::Exchange,
     replies::{Job, Over, send, walk},
+    sources::{Later, made, next_piece, tick},
 };
-use crate::proxy::{
-    message::answered,
-    notice::{BURST, Flood},
+use crate::{
+    mcp::batch::{Batch, joined},
+    proxy::{
+        message::{Key, answered},
+        notice::{self, BURST, Flood},
+        open::Open,
+        sent::Sent,
+    },
 };
 
 /// The reply to one POST.
@@ -27,18 +33,24 @@ pub(super) async fn one(
     flood: Option<Flood>,
 ) {
     let mut pump = Pump::new(exchange, pieces, flood);
-    pump.job = Some(job);
+    pump.jobs.insert(job.id.clone(), job);
+    let _ = pump.run(Some(body)).await;
+    pump.finish().await;
+}
+
+/// The replies to one POST with a batch.
+pub(super) async fn many(
+    exchange: Arc<Exchange>,
+    body: Option<Incoming>,
+    pieces: Pieces,
+    jobs: Vec<Job>,
+    later: Later,
+) {
+    let mut pump = Pump::new(exchange, pieces, None);
+    pump.jobs.extend(jobs.into_iter().map(|job| (job.id.clone(), job)));
+    pump.later = Some(later);
     let _ = pump.run(body).await;
-    if let Some(mut job) = pump.job.take() {
-        if let Some(open) = &mut job.open {
-            if job.held.is_withdrawn() {
-                open.cancelled();
-            } else {
-                open.unanswered("the stream ended before there was a reply");
-            }
-        }
-        pump.exchange.judge.recorder.close(job.open).await;
-    }
+    pump.finish().await;
 }
 
 /// A stream that a client opened to listen.
@@ -46,20 +58,27 @@ pub(super) async fn listen(
     exchange: Arc<Exchange>,
     body: Incoming,
     pieces: Pieces,
+    open: Option<Open>,
     flood: Option<Flood>,
 ) {
     let mut pump = Pump::new(exchange, pieces, flood);
-    let _ = pump.run(body).await;
+    pump.open = open;
+    let _ = pump.run(Some(body)).await;
+    pump.finish().await;
 }
 
 struct Pump {
     exchange: Arc<Exchange>,
     pieces: Pieces,
     flood: Option<(Flood, Interval)>,
-    /// The call whose reply comes here.
-    job: Option<Job>,
+    /// The calls whose replies come here.
+    jobs: HashMap<Key, Job>,
+    later: Option<Later>,
     /// Over HTTP+SSE: the calls whose replies come here.
     channel: Option<Channel>,
+    /// The row of the stream itself.
+    open: Option<Open>,
+    sent: Sent,
 }
 
 /// What happens next.
@@ -73,18 +92,27 @@ enum Next {
 impl Pump {
     fn new(exchange: Arc<Exchange>, pieces: Pieces, flood: Option<Flood>) -> Self {
         let flood = flood.map(|flood| (flood, interval(BURST)));
-        Self { exchange, pieces, flood, job: None, channel: None }
+        Self {
+            exchange,
+            pieces,
+            flood,
+            jobs: HashMap::new(),
+            later: None,
+            channel: None,
+            open: None,
+            sent: Sent::default(),
+        }
     }
 
     /// Until one side ends. The body is dropped then, which the server sees.
-    async fn run(&mut self, mut body: Incoming) -> Result<(), Over> {
+    async fn run(&mut self, mut body: Option<Incoming>) -> Result<(), Over> {
         let mut events = Events::default();
-        loop {
-            let Self { flood, pieces, channel, .. } = self;
+        while body.is_some() || self.later.as_ref().is_some_and(|later| later.left > 0) {
+            let Self { flood, pieces, channel, later, .. } = self;
             let next = tokio::select! {
-                bytes = body::next(&mut body) => Next::Bytes(bytes),
+                bytes = next_piece(&mut body) => Next::Bytes(bytes),
                 () = tick(flood) => Next::Burst,
-                Some((frame, job)) = made(channel) => Next::Made(frame, job),
+                Some((frame, job)) = made(channel, later) => Next::Made(frame, job),
                 () = pieces.closed() => Next::Gone,
             };
             match next {
@@ -97,7 +125,10 @@ impl Pump {
                     let _ = self.pieces.send(Err(Torn)).await;
                     return Err(Over);
                 }
-                Next::Bytes(None) => return send(&self.pieces, events.rest()).await,
+                Next::Bytes(None) => {
+                    body = None;
+                    send(&self.pieces, std::mem::take(&mut events).rest()).await?;
+                }
                 Next::Burst => self.burst().await?,
                 Next::Made(frame, job) => {
                     self.reply(&Event::named_message(), frame, *job).await?;
@@ -105,21 +136,23 @@ impl Pump {
                 Next::Gone => return Err(Over),
             }
         }
+        Ok(())
     }
 
     async fn event(&mut self, event: Event) -> Result<(), Over> {
         if event.name.as_deref() == Some("endpoint") {
             return self.endpoint(event).await;
         }
-        let id = answered(&event.data);
-        let own = self.job.as_ref().is_some_and(|job| Some(&job.id) == id.as_ref());
-        let job = match (&self.channel, id) {
-            (Some(channel), Some(id)) => channel.take(&id),
-            _ if own => self.job.take(),
-            _ => None,
-        };
-        match job {
-            None => send(&self.pieces, event.raw).await,
+        if let Some(members) = Batch::members(&event.data) {
+            return self.array(&event, &members).await;
+        }
+        match answered(&event.data).and_then(|id| self.job(&id)) {
+            None => {
+                if !event.data.is_empty() {
+                    self.sent.note(&event.data);
+                }
+                send(&self.pieces, event.raw).await
+            }
             Some(job) => {
                 let data = event.data.clone();
                 self.reply(&event, data, job).await
@@ -127,14 +160,59 @@ impl Pump {
         }
     }
 
-    /// A reply that is due later waits here on its own stream, and beside a channel's other replies.
+    /// The call that waits here for a reply.
+    fn job(&mut self, id: &Key) -> Option<Job> {
+        match &self.channel {
+            Some(channel) => channel.take(id),
+            None => self.jobs.remove(id),
+        }
+    }
+
+    /// An event with several replies. What is late or spoiled leaves by itself.
+    async fn array(&mut self, event: &Event, members: &[&[u8]]) -> Result<(), Over> {
+        let (mut frames, mut touched) = (Vec::with_capacity(members.len()), false);
+        for member in members {
+            let Some(mut job) = answered(member).and_then(|id| self.job(&id)) else {
+                self.sent.note(member);
+                frames.push(member.to_vec());
+                continue;
+            };
+            let is_late = job.due > Instant::now() || job.held.is_withdrawn();
+            if is_late || job.treatment.company() != Company::Together {
+                touched = true;
+                self.reply(event, member.to_vec(), job).await?;
+                continue;
+            }
+            for notice in notice::beside(&job.treatment.beside) {
+                send(&self.pieces, events::message(notice)).await?;
+            }
+            touched |= !job.treatment.mangles.is_empty();
+            self.note_reply(&mut job, member).await;
+            let steps = mangle(member.to_vec(), &job.treatment.mangles);
+            frames.extend(steps.into_iter().filter_map(Step::into_message));
+        }
+        match (touched, frames.is_empty()) {
+            (false, _) => send(&self.pieces, event.raw.clone()).await?,
+            (true, true) => return Ok(()),
+            (true, false) => send(&self.pieces, event.with(&joined(&frames))).await?,
+        }
+        self.exchange.turn.pass();
+        Ok(())
+    }
+
+    /// A reply that is due later waits here on its own stream, and beside the others of a channel or
+    /// a batch.
     async fn reply(&mut self, event: &Event, frame: Vec<u8>, mut job: Job) -> Result<(), Over> {
-        if let Some(channel) = &self.channel
-            && job.due > Instant::now()
-            && !job.held.is_withdrawn()
-        {
-            channel.postpone(job, frame);
-            return Ok(());
+        if job.due > Instant::now() && !job.held.is_withdrawn() {
+            if let Some(channel) = &self.channel {
+                channel.postpone(job, frame);
+                return Ok(());
+            }
+            if let Some(later) = &mut self.later {
+                later.left += 1;
+                postpone(later.sender.clone(), job, frame);
+                return Ok(());
+            }
         }
         let due = job.held.unless_withdrawn(sleep_until(job.due));
         let due = tokio::select! {
@@ -148,12 +226,40 @@ impl Pump {
             self.exchange.judge.recorder.close(job.open.take()).await;
             return Ok(());
         }
-        if let Some(open) = &mut job.open {
-            open.replied(&frame);
-        }
-        self.exchange.judge.recorder.close(job.open.take()).await;
+        self.note_reply(&mut job, &frame).await;
         let steps = mangle(frame, &job.treatment.mangles);
         walk(event, steps, &job.treatment, &self.pieces, &self.exchange.turn).await
+    }
+
+    /// Writes down that a reply leaves.
+    async fn note_reply(&self, job: &mut Job, frame: &[u8]) {
+        if let Some(open) = &mut job.open {
+            // What a channel says belongs to no call: its own row has it.
+            if self.channel.is_none() {
+                open.came_after(&self.sent);
+            }
+            open.replied(frame);
+        }
+        self.exchange.judge.recorder.close(job.open.take()).await;
+    }
+
+    /// Writes down the calls that have no reply, and the stream.
+    async fn finish(mut self) {
+        for (_, mut job) in self.jobs {
+            if let Some(open) = &mut job.open {
+                open.came_after(&self.sent);
+                if job.held.is_withdrawn() {
+                    open.cancelled();
+                } else {
+                    open.unanswered("the stream ended before there was a reply");
+                }
+            }
+            self.exchange.judge.recorder.close(job.open).await;
+        }
+        if let Some(open) = &mut self.open {
+            open.came_after(&self.sent);
+        }
+        self.exchange.judge.recorder.close(self.open).await;
     }
 
     /// HTTP+SSE: the address for messages. One of the server's is made to lead through here.
@@ -172,21 +278,5 @@ impl Pump {
         let Some((flood, _)) = &mut self.flood else { return Ok(()) };
         let bytes: Vec<u8> = flood.burst().flat_map(events::message).collect();
         if bytes.is_empty() { Ok(()) } else { send(&self.pieces, bytes).await }
-    }
-}
-
-async fn tick(flood: &mut Option<(Flood, Interval)>) {
-    match flood {
-        Some((_, ticks)) => {
-            ticks.tick().await;
-        }
-        None => pending().await,
-    }
-}
-
-async fn made(channel: &mut Option<Channel>) -> Option<(Vec<u8>, Box<Job>)> {
-    match channel {
-        Some(channel) => channel.made().await,
-        None => pending().await,
     }
 }

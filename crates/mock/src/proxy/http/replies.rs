@@ -20,7 +20,7 @@ use super::{
     exchange::Exchange,
     memory::Held,
 };
-use crate::proxy::{message::Key, notice, record::Open};
+use crate::proxy::{message::Key, notice, open::Open};
 
 /// How long the bytes before a cut may take to leave: they must not be cut, too.
 const BEFORE_THE_CUT: Duration = Duration::from_millis(100);
@@ -59,7 +59,7 @@ impl Job {
     /// The response to a call whose reply is one JSON message.
     pub(super) async fn json(
         mut self,
-        mut head: Parts,
+        head: Parts,
         frame: Vec<u8>,
         exchange: Arc<Exchange>,
     ) -> Response<Outgoing> {
@@ -70,55 +70,64 @@ impl Job {
             open.replied(&frame);
         }
         let steps = mangle(frame, &self.treatment.mangles);
-        let beside = notice::beside(&self.treatment.beside).count() > 0;
         exchange.judge.recorder.close(self.open.take()).await;
-        head.headers.entry(CONTENT_TYPE).or_insert(HeaderValue::from_static("application/json"));
-        if steps.len() > 1 || beside {
-            return self.into_events(head, steps, exchange);
-        }
-        let (pieces, outgoing) = Outgoing::pieces();
-        let outgoing = match steps.into_iter().next() {
-            Some(Step::Late(frame)) => {
-                exchange.turn.wait().await;
-                announce(&mut head, frame.len());
-                Outgoing::whole(frame)
-            }
-            Some(Step::Drip { frame, bytes_per_second }) => {
-                announce(&mut head, frame.len());
-                tokio::spawn(async move { trickle(&pieces, &frame, bytes_per_second).await });
-                outgoing
-            }
-            Some(Step::Partial { bytes, announced }) => {
-                announce(&mut head, announced);
-                tokio::spawn(async move { tear(&pieces, bytes).await });
-                outgoing
-            }
-            Some(Step::Frame(bytes) | Step::Raw(bytes)) => {
-                announce(&mut head, bytes.len());
-                Outgoing::whole(bytes)
-            }
-            None => Outgoing::whole(Bytes::new()),
-        };
-        exchange.turn.pass();
-        Response::from_parts(head, outgoing)
+        respond(head, steps, self.treatment, exchange).await
     }
+}
 
-    /// Several messages need a stream.
-    fn into_events(
-        self,
-        mut head: Parts,
-        steps: Vec<Step>,
-        exchange: Arc<Exchange>,
-    ) -> Response<Outgoing> {
-        head.headers.remove(CONTENT_LENGTH);
-        head.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-        let (pieces, outgoing) = Outgoing::pieces();
-        tokio::spawn(async move {
-            let event = Event::named_message();
-            let _ = walk(&event, steps, &self.treatment, &pieces, &exchange.turn).await;
-        });
-        Response::from_parts(head, outgoing)
+/// A response that is these steps: a body if it can be one, and else a stream.
+pub(super) async fn respond(
+    mut head: Parts,
+    steps: Vec<Step>,
+    treatment: Treatment,
+    exchange: Arc<Exchange>,
+) -> Response<Outgoing> {
+    head.headers.entry(CONTENT_TYPE).or_insert(HeaderValue::from_static("application/json"));
+    if steps.len() > 1 || notice::beside(&treatment.beside).count() > 0 {
+        return into_events(head, steps, treatment, exchange);
     }
+    let (pieces, outgoing) = Outgoing::pieces();
+    let outgoing = match steps.into_iter().next() {
+        Some(Step::Late(frame)) => {
+            exchange.turn.wait().await;
+            announce(&mut head, frame.len());
+            Outgoing::whole(frame)
+        }
+        Some(Step::Drip { frame, bytes_per_second }) => {
+            announce(&mut head, frame.len());
+            tokio::spawn(async move { trickle(&pieces, &frame, bytes_per_second).await });
+            outgoing
+        }
+        Some(Step::Partial { bytes, announced }) => {
+            announce(&mut head, announced);
+            tokio::spawn(async move { tear(&pieces, bytes).await });
+            outgoing
+        }
+        Some(Step::Frame(bytes) | Step::Raw(bytes)) => {
+            announce(&mut head, bytes.len());
+            Outgoing::whole(bytes)
+        }
+        None => Outgoing::whole(Bytes::new()),
+    };
+    exchange.turn.pass();
+    Response::from_parts(head, outgoing)
+}
+
+/// Several messages need a stream.
+fn into_events(
+    mut head: Parts,
+    steps: Vec<Step>,
+    treatment: Treatment,
+    exchange: Arc<Exchange>,
+) -> Response<Outgoing> {
+    head.headers.remove(CONTENT_LENGTH);
+    head.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    let (pieces, outgoing) = Outgoing::pieces();
+    tokio::spawn(async move {
+        let event = Event::named_message();
+        let _ = walk(&event, steps, &treatment, &pieces, &exchange.turn).await;
+    });
+    Response::from_parts(head, outgoing)
 }
 
 /// Nobody listens any more, or nobody may.

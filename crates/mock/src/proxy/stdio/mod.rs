@@ -3,6 +3,9 @@
 //! | file     | what it does                                                         |
 //! |----------|----------------------------------------------------------------------|
 //! | `relay`  | passes messages on in both directions, and treats calls              |
+//! | `hear`   | what a client says that is no request                                |
+//! | `batch`  | the same for arrays of messages                                      |
+//! | `held`   | calls that have no reply yet                                         |
 //! | `lines`  | cuts a stream into messages                                          |
 //! | `outlet` | writes to the client: one message after the other, spoiled or not    |
 //! | `thread` | blocking reads and writes, away from the runtime                     |
@@ -10,6 +13,9 @@
 //! Nothing is buffered that need not be: as long as nobody has to look at messages, bytes go on as
 //! they come, half lines included.
 
+mod batch;
+mod hear;
+mod held;
 mod lines;
 mod outlet;
 mod relay;

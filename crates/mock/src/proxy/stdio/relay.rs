@@ -1,50 +1,42 @@
 //! Passes messages on in both directions, and treats calls as their faults say.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{borrow::Cow, sync::Arc};
 
 use mcp_loadtest_core::{
-    fault::{HANG_LIMIT, Instead, Treatment, mangle},
-    mcp::{Era, method},
+    fault::{HANG_LIMIT, Instead, mangle},
+    mcp::Era,
 };
 use tokio::{
-    sync::mpsc,
+    sync::{Notify, mpsc},
     time::{Instant, sleep, sleep_until},
 };
 
 use super::{
     Input, ProxyEnd,
+    batch::Onward,
+    held::{Calls, Held},
     lines::{Lines, Piece},
     outlet::Out,
 };
-use crate::proxy::{
-    judge::{Gate, Judge},
-    message::{Call, Key, SUBSCRIBE, Said, answered},
-    notice::{self, BURST, Flood},
-    record::Open,
+use crate::{
+    mcp::{batch::Batch, write::NO_ID},
+    proxy::{
+        judge::{Gate, Judge},
+        message::{Call, Key, SUBSCRIBE, Said, answered},
+        notice,
+        open::Open,
+    },
 };
 
 /// Both directions of one connection.
 pub(super) struct Relay {
-    judge: Judge,
-    calls: Mutex<HashMap<Key, Held>>,
-    to_client: mpsc::Sender<Out>,
+    pub(super) judge: Judge,
+    pub(super) calls: Calls,
+    /// Fires whenever a call is withdrawn.
+    pub(super) withdrawn: Notify,
+    pub(super) to_client: mpsc::Sender<Out>,
     to_server: mpsc::Sender<Input>,
     end: mpsc::Sender<ProxyEnd>,
-}
-
-/// A call that has no reply yet, and what is to be done to it.
-struct Held {
-    treatment: Treatment,
-    /// When its reply may leave.
-    due: Instant,
-    /// Whether the server knows of it.
-    forwarded: bool,
-    /// Whether its reply is thrown away.
-    cancelled: bool,
-    open: Option<Open>,
 }
 
 impl Relay {
@@ -54,7 +46,7 @@ impl Relay {
         to_server: mpsc::Sender<Input>,
         end: mpsc::Sender<ProxyEnd>,
     ) -> Self {
-        Self { judge, calls: Mutex::default(), to_client, to_server, end }
+        Self { judge, calls: Calls::default(), withdrawn: Notify::new(), to_client, to_server, end }
     }
 
     /// A cutter for one direction.
@@ -69,7 +61,7 @@ impl Relay {
 
     /// Writes down the calls that will never have a reply.
     pub(super) async fn abandon(&self) {
-        let left: Vec<_> = self.calls().drain().collect();
+        let left: Vec<_> = self.calls.lock().drain().collect();
         for (_, mut held) in left {
             if let Some(open) = &mut held.open {
                 open.unanswered("the connection ended before there was a reply");
@@ -83,22 +75,25 @@ impl Relay {
             Piece::Raw(bytes) => return self.forward(bytes).await,
             Piece::Line(line) => line,
         };
+        let members = Batch::members(line.trim_ascii_end());
+        if let Some(members) = members {
+            let members = members.into_iter().map(Cow::Borrowed).collect();
+            return match self.batch_from_client(members).await {
+                Onward::AsItCame => self.forward(line).await,
+                Onward::Other(line) => self.forward(line).await,
+                Onward::Nothing => {}
+            };
+        }
         let said = Said::read(line.trim_ascii_end());
-        let mut open = self.judge.recorder.open(&said, line.len(), None);
+        let open = self.judge.recorder.open(&said, line.len(), None);
         match said {
-            Said::Request(call) => return self.call(call, line, open).await,
-            Said::Cancelled(id) => {
-                let forwarded = self.cancel(&id).await;
-                self.judge.recorder.close(open.take()).await;
-                if !forwarded {
-                    return;
+            Said::Request(call) => self.call(call, line, open).await,
+            other => {
+                if self.hear(other, open).await {
+                    self.forward(line).await;
                 }
             }
-            Said::Notification(name) if name == method::INITIALIZED => self.start(Era::Legacy),
-            Said::Notification(_) | Said::Reply(_) | Said::Other => {}
         }
-        self.judge.recorder.close(open).await;
-        self.forward(line).await;
     }
 
     pub(super) async fn from_server(self: &Arc<Self>, piece: Piece) {
@@ -107,11 +102,23 @@ impl Relay {
             Piece::Line(line) => (line, true),
         };
         let frame = bytes.trim_ascii_end();
+        if is_line && let Some(members) = Batch::members(frame) {
+            let members = members.into_iter().map(<[u8]>::to_vec).collect();
+            return self.batch_from_server(bytes, members).await;
+        }
         let id = if is_line { answered(frame) } else { None };
-        let due = id.as_ref().and_then(|id| self.calls().get(id).map(|held| held.due));
-        let Some((id, due)) = id.clone().zip(due) else {
-            return self.send(Out::Bytes { bytes, is_reply: id.is_some() }).await;
-        };
+        let due = id.as_ref().and_then(|id| self.calls.lock().get(id).map(|held| held.due));
+        if id.as_deref() == Some(NO_ID) {
+            self.batch_is_refused(frame).await;
+        }
+        match id.clone().zip(due) {
+            Some((id, due)) => self.arrived(id, bytes, due).await,
+            None => self.send(Out::Bytes { bytes, is_reply: id.is_some() }).await,
+        }
+    }
+
+    /// The reply to a call has come; it leaves when it is due.
+    pub(super) async fn arrived(self: &Arc<Self>, id: Key, bytes: Vec<u8>, due: Instant) {
         if due <= Instant::now() {
             return self.deliver(&id, bytes).await;
         }
@@ -123,25 +130,17 @@ impl Relay {
     }
 
     /// A call arrives.
-    async fn call(self: &Arc<Self>, call: Call, mut line: Vec<u8>, mut open: Option<Open>) {
+    async fn call(self: &Arc<Self>, call: Call, mut line: Vec<u8>, open: Option<Open>) {
         if let Some(mut other) = self.judge.first_page(&call, &line) {
             other.push(b'\n');
             line = other;
         }
-        let treatment = self.judge.treat(&call, None);
-        if call.era == Era::Modern && call.method == SUBSCRIBE {
-            self.start(Era::Modern);
-        }
-        if treatment.is_nothing() && open.is_none() {
+        let held = self.treat(&call, open);
+        if held.treatment.is_nothing() && held.open.is_none() {
             return self.forward(line).await;
         }
-        if let Some(open) = &mut open {
-            open.decided(&treatment.decisions);
-        }
-        let due = Instant::now() + treatment.delay;
-        let instead = treatment.instead.clone();
-        let held = Held { treatment, due, forwarded: instead.is_none(), cancelled: false, open };
-        self.calls().insert(call.id.clone(), held);
+        let (due, instead) = (held.due, held.treatment.instead.clone());
+        self.calls.lock().insert(call.id.clone(), held);
         match instead {
             None => self.forward(line).await,
             Some(instead) => {
@@ -150,14 +149,39 @@ impl Relay {
         }
     }
 
+    /// Asks the faults about a call.
+    pub(super) fn treat(self: &Arc<Self>, call: &Call, mut open: Option<Open>) -> Held {
+        let treatment = self.judge.treat(call, None);
+        if call.era == Era::Modern && call.method == SUBSCRIBE {
+            self.start(Era::Modern);
+        }
+        if let Some(open) = &mut open {
+            open.decided(&treatment.decisions);
+        }
+        Held {
+            due: Instant::now() + treatment.delay,
+            forwarded: treatment.instead.is_none(),
+            treatment,
+            cancelled: false,
+            open,
+            company: None,
+        }
+    }
+
     /// Does what takes the place of the usual reply.
-    async fn replace(self: Arc<Self>, instead: Instead, call: Call, line: Vec<u8>, due: Instant) {
+    pub(super) async fn replace(
+        self: Arc<Self>,
+        instead: Instead,
+        call: Call,
+        line: Vec<u8>,
+        due: Instant,
+    ) {
         sleep_until(due).await;
         match &instead {
             Instead::Hang => sleep(HANG_LIMIT).await,
             Instead::LazyInit => {
                 if self.judge.gate().await == Gate::Pass {
-                    if let Some(held) = self.calls().get_mut(&call.id) {
+                    if let Some(held) = self.calls.lock().get_mut(&call.id) {
                         held.forwarded = true;
                     }
                     return self.forward(line).await;
@@ -177,8 +201,12 @@ impl Relay {
     }
 
     /// Sends a reply as its treatment says, unless the call was withdrawn.
-    async fn deliver(&self, id: &Key, reply: Vec<u8>) {
-        let Some(mut held) = self.calls().remove(id) else { return };
+    async fn deliver(self: &Arc<Self>, id: &Key, reply: Vec<u8>) {
+        let Some(mut held) = self.calls.lock().remove(id) else { return };
+        if let Some(company) = held.company.take() {
+            // The server answers one by one.
+            self.release(company.take());
+        }
         if held.cancelled {
             return;
         }
@@ -201,68 +229,17 @@ impl Relay {
         self.judge.recorder.close(held.open).await;
     }
 
-    /// A call is withdrawn. Whether the server is told.
-    async fn cancel(self: &Arc<Self>, id: &Key) -> bool {
-        let (open, due, forwarded) = {
-            let mut calls = self.calls();
-            let Some(held) = calls.get_mut(id) else { return true };
-            if held.treatment.ignores_cancel {
-                return false;
-            }
-            held.cancelled = true;
-            (held.open.take(), held.due, held.forwarded)
-        };
-        // What the server has already answered is held back until then; what it answers later is
-        // its own affair.
-        let (relay, id) = (self.clone(), id.clone());
-        tokio::spawn(async move {
-            sleep_until(due).await;
-            let mut calls = relay.calls();
-            if calls.get(&id).is_some_and(|held| held.cancelled) {
-                calls.remove(&id);
-            }
-        });
-        if let Some(mut open) = open {
-            open.cancelled();
-            self.judge.recorder.close(Some(open)).await;
-        }
-        forwarded
-    }
-
-    /// A stream for notifications opens.
-    fn start(self: &Arc<Self>, era: Era) {
-        let Some(rate) = self.judge.flood(None, era) else { return };
-        let (mut flood, to_client) = (Flood::new(rate), self.to_client.clone());
-        tokio::spawn(async move {
-            let mut ticks = tokio::time::interval(BURST);
-            loop {
-                ticks.tick().await;
-                let bytes = flood.burst().flat_map(|notice| [notice, b"\n"]).flatten().copied();
-                let bytes: Vec<u8> = bytes.collect();
-                let sent = to_client.send(Out::Bytes { bytes, is_reply: false });
-                if sent.await.is_err() {
-                    return;
-                }
-            }
-        });
-    }
-
     async fn forward(&self, bytes: Vec<u8>) {
         // A server that no longer reads has ended, and whoever waits for its end knows it.
         let _ = self.to_server.send(Input::Bytes(bytes)).await;
     }
 
-    async fn send(&self, out: Out) {
+    pub(super) async fn send(&self, out: Out) {
         // A client that no longer reads has gone, and the outlet has said so.
         let _ = self.to_client.send(out).await;
     }
 
     async fn finish(&self, end: ProxyEnd) {
         let _ = self.end.send(end).await;
-    }
-
-    /// A panic while the lock was held leaves at worst a call without a reply.
-    fn calls(&self) -> MutexGuard<'_, HashMap<Key, Held>> {
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -28,6 +28,7 @@ use crate::{
     audit::Row,
     serve::MESSAGE_LIMIT,
     server::{
+        batch::Gathered,
         origin::Origin,
         pending::{Ending, Pending},
         session::{Out, Session},
@@ -51,6 +52,8 @@ enum Step {
     Replied { used: usize, keep_alive: bool, row: Option<Box<Row>> },
     /// The reply takes its time.
     Later { used: usize, keep_alive: bool, pending: Box<Pending>, session: Arc<Session> },
+    /// The replies take their time.
+    Batch { used: usize, keep_alive: bool, gathered: Box<Gathered>, session: Arc<Session> },
     /// The session wants to be listened to.
     Listen { used: usize, session: Arc<Session>, head: Vec<u8> },
     /// The older transport.
@@ -83,7 +86,7 @@ pub(super) struct Connection {
     pub(super) from: SocketAddr,
     pub(super) hub: Arc<Hub>,
     pub(super) input: Vec<u8>,
-    output: Vec<u8>,
+    pub(super) output: Vec<u8>,
     /// When the request that is being read has begun.
     begun: Option<Instant>,
     /// Whether it has taken too long.
@@ -109,6 +112,10 @@ impl Connection {
             Step::Later { used, keep_alive, pending, session } => {
                 self.use_up(used);
                 self.later(keep_alive, *pending, session).await
+            }
+            Step::Batch { used, keep_alive, gathered, session } => {
+                self.use_up(used);
+                self.batch(keep_alive, *gathered, &session).await
             }
             Step::Listen { used, session, head } => {
                 self.use_up(used);
@@ -160,6 +167,9 @@ impl Connection {
             }
             Route::Verdict(Verdict::Later(pending, session)) => {
                 Step::Later { used, keep_alive, pending, session }
+            }
+            Route::Verdict(Verdict::Batch(gathered, session)) => {
+                Step::Batch { used, keep_alive, gathered, session }
             }
             Route::Verdict(Verdict::Listen(session)) => {
                 Step::Listen { used, session, head: head.raw.to_vec() }
@@ -226,7 +236,7 @@ impl Connection {
         Ok(After::Open)
     }
 
-    async fn read_some(&mut self) -> io::Result<After> {
+    pub(super) async fn read_some(&mut self) -> io::Result<After> {
         // Room grows with what has come, not with what was announced.
         self.input.reserve(READ_SIZE.max(self.input.len()).min(MESSAGE_LIMIT));
         match self.stream.read_buf(&mut self.input).await? {
@@ -242,7 +252,7 @@ impl Connection {
     }
 
     /// Sends what was written.
-    async fn reply(&mut self, used: usize, keep_alive: bool) -> io::Result<After> {
+    pub(super) async fn reply(&mut self, used: usize, keep_alive: bool) -> io::Result<After> {
         reply::send(&mut self.stream, &self.output).await?;
         self.hub.server.has_replied();
         self.output.clear();
@@ -313,7 +323,7 @@ impl Connection {
     }
 
     /// What an ending means beyond its bytes.
-    fn obey_first(
+    pub(super) fn obey_first(
         &self,
         ending: &Ending,
         session: &Arc<Session>,

@@ -22,6 +22,7 @@ use crate::{
         write,
     },
     server::{
+        batch::{Gathered, batch},
         begin::{Arrival, Begun},
         origin::Origin,
         pending::Pending,
@@ -37,6 +38,8 @@ pub(super) enum Verdict {
     Reply(Response, Option<Box<Row>>),
     /// Wait for what comes of it.
     Later(Box<Pending>, Arc<Session>),
+    /// The same for a batch.
+    Batch(Box<Gathered>, Arc<Session>),
     /// Send whatever the session has to say, until one side has enough.
     Listen(Arc<Session>),
 }
@@ -99,9 +102,11 @@ impl Visit<'_> {
     fn post(&self, body: &[u8]) -> Verdict {
         let denied = |denied: &Denied, id: &[u8]| self.deny(denied, id, body.len());
         match Incoming::read(body, self.era) {
-            Err(unreadable) => {
-                denied(&Denied(status::BAD_REQUEST, unreadable.refusal), unreadable.id)
-            }
+            Err(unreadable) => match self.batch(body) {
+                Some(Ok(verdict)) => verdict,
+                Some(Err(why)) => denied(&why, unreadable.id),
+                None => denied(&Denied(status::BAD_REQUEST, unreadable.refusal), unreadable.id),
+            },
             Ok(Incoming::Request(request)) => match self.session_of(&request) {
                 Ok(session) => self.serve(&request, session, body.len()),
                 Err(why) => denied(&why, request.id),
@@ -111,6 +116,19 @@ impl Visit<'_> {
                 Err(why) => denied(&why, write::NO_ID),
             },
         }
+    }
+
+    /// What a batch gets, if it is one that this client may send.
+    fn batch(&self, body: &[u8]) -> Option<Result<Verdict, Denied>> {
+        let session = self.session().ok().filter(|_| self.era == Era::Legacy)?;
+        let members = match batch(body, &session)? {
+            Ok(members) => members,
+            Err(refusal) => return Some(Err(Denied(status::BAD_REQUEST, refusal))),
+        };
+        Some(self.check_version().map(|()| {
+            let gathered = self.hub.server.begin_batch(&session, self.origin, &members);
+            Verdict::Batch(Box::new(gathered), session)
+        }))
     }
 
     /// A session that the audit log can name and that nothing is remembered in.

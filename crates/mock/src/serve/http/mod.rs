@@ -10,9 +10,11 @@
 //! | `sessions`   | legacy: who has shaken hands                                      |
 //! | `response`   | replies in one piece                                              |
 //! | `reply`      | replies that take their time: JSON, events, and broken ones       |
+//! | `batch`      | replies to a batch                                                |
 //! | `listen`     | legacy: the GET stream                                            |
 //! | `sse`, `ws`  | the two other transports                                          |
 
+mod batch;
 mod connection;
 mod endpoint;
 pub(crate) mod guard;

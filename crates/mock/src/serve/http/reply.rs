@@ -140,6 +140,19 @@ impl Reply {
 
     /// Sends steps as events and ends the stream.
     async fn events(mut self, stream: &mut TcpStream, steps: &[Step]) -> io::Result<After> {
+        if self.part(stream, steps).await? == After::Closed {
+            return Ok(After::Closed);
+        }
+        send(stream, b"0\r\n\r\n").await?;
+        Ok(self.after())
+    }
+
+    /// Sends steps as events; whether others may follow.
+    pub(super) async fn part(
+        &mut self,
+        stream: &mut TcpStream,
+        steps: &[Step],
+    ) -> io::Result<After> {
         let mut bytes = Vec::new();
         self.begin(&mut bytes);
         for step in steps {
@@ -158,9 +171,8 @@ impl Reply {
                 }
             }
         }
-        bytes.extend_from_slice(b"0\r\n\r\n");
         send(stream, &bytes).await?;
-        Ok(self.after())
+        Ok(After::Open)
     }
 }
 

@@ -160,4 +160,15 @@ pub(super) const OURS: &[Case] = &[
         "(2) with a hint; the real port is the first thing that is printed, as JSON",
         Tested(&["cli abuse::ours::a_port_that_is_taken_is_told_and_a_free_one_is_printed_first"]),
     ),
+    case(
+        "M18",
+        "a batch of very many messages, of none, or of batches, to the mock or through the proxy",
+        "beyond a limit it is not taken apart: the mock refuses it, the proxy passes it on and notes it; what is no message is refused alone",
+        Tested(&[
+            "cli proxy::batch::rows::a_batch_has_a_limit",
+            "cli proxy::batch::rows::rows_say_what_became_of_each_call",
+            "cli proxy::batch::http::a_batch_that_the_server_refuses",
+            "mock mcp::batch::tests::a_batch_has_an_end",
+        ]),
+    ),
 ];
