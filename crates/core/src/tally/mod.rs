@@ -27,6 +27,7 @@ use std::{collections::BTreeMap, time::Duration};
 use hdrhistogram::Histogram;
 
 use crate::{
+    arguments::is_misdelivered,
     event::{Call, Diagnosis, Event, Failure, Phase, ProcessSample, note as notes},
     histogram,
     outcome::ErrorCategory,
@@ -60,6 +61,8 @@ pub struct Tally {
     pub notes: BTreeMap<String, Note>,
     /// Examples of failures by category.
     pub failures: BTreeMap<ErrorCategory, Note>,
+    /// Failures of which the reply itself was well formed, but was that of another call, or may be.
+    pub misdelivered: u64,
     /// What silent calls turned out to be, with the evidence.
     pub diagnoses: BTreeMap<Diagnosis, Note>,
     /// When the load was held on purpose, in order.
@@ -133,6 +136,7 @@ impl Tally {
             None => failure.message.clone().into_owned(),
         };
         self.failures.entry(failure.category).or_default().add(at, &what);
+        self.misdelivered += u64::from(is_misdelivered(&failure.message));
         if failure.category == ErrorCategory::Hang {
             self.hung_for.push(at.saturating_sub(call.started));
         }
@@ -209,6 +213,7 @@ impl Tally {
         note::merge_notes(&mut self.notes, other.notes);
         note::merge_notes(&mut self.failures, other.failures);
         note::merge_notes(&mut self.diagnoses, other.diagnoses);
+        self.misdelivered += other.misdelivered;
         self.pauses.extend(other.pauses);
         self.pauses.sort_by_key(|pause| pause.from);
         self.hang_count += other.hang_count;
