@@ -88,7 +88,7 @@ impl CiArgs {
         let p99 = report.latency.p99.as_secs_f64() * 1e3;
         let outputs = [
             ("passed", (*exit == Exit::Pass).to_string()),
-            ("verdict", report.verdict.name().to_owned()),
+            ("verdict", report.headline().to_owned()),
             ("run-id", report.run_id.clone()),
             ("run-dir", dir),
             ("p99-ms", if report.latency.count == 0 { String::new() } else { format!("{p99:.3}") }),

@@ -171,9 +171,11 @@ const fn style(color: AnsiColor) -> Style {
 
 fn render(report: &ProbeReport) -> String {
     let gate = &report.negative_path;
-    let (word, paint) = match passed(report) {
-        true => ("PASS", style(AnsiColor::Green)),
-        false => ("FAIL", style(AnsiColor::Red)),
+    let is_open = report.passed && gate.failures == 0;
+    let (word, paint) = match (passed(report), is_open) {
+        (true, _) => ("PASS", style(AnsiColor::Green)),
+        (false, true) => ("UNDECIDED", style(AnsiColor::Yellow)),
+        (false, false) => ("FAIL", style(AnsiColor::Red)),
     };
     let name = visible(report.server_name.as_deref().unwrap_or("unnamed server"), 80);
     let mut text = format!(

@@ -105,6 +105,7 @@ fn figures(info: RunInfo, tally: &Tally) -> Report {
         interrupted: tally.was_interrupted(),
         pauses: tally.pauses.clone(),
         tags: Vec::new(),
+        baseline: None,
     }
 }
 

@@ -39,7 +39,7 @@ fn headline(report: &Report) -> String {
     let (word, color) = match (count(Verdict::Broken), report.interrupted, report.passed) {
         (1.., ..) => ("BROKEN", AnsiColor::Red),
         (0, true, _) => ("INTERRUPTED", AnsiColor::Yellow),
-        (0, false, false) => ("INCOMPLETE", AnsiColor::Yellow),
+        (0, false, false) => ("UNDECIDED", AnsiColor::Yellow),
         (0, false, true) => ("KEPT", AnsiColor::Green),
     };
     let paint = style(color);

@@ -25,8 +25,8 @@ Which requests are tries of one call is told by `idempotency-key` and `x-stainle
 client sends neither, by equal bodies that come one after the other. An `x-test-id` header keeps
 independent calls apart.
 
-PASS, WARNING and FAIL speak of the client; INVALID says that it was not tested: no request came, or no
-fixture answered.
+PASS, WARNING and FAIL speak of the client; UNDECIDED says that nothing wrong was seen but not all could be
+told, INVALID that it was not tested: no request came, or no fixture answered.
 
 Exit codes: 0 nothing is wrong, 1 something is or it was not tested, 2 the journal cannot be read.")]
 pub(crate) struct VerdictArgs {
@@ -124,6 +124,9 @@ fn counted(count: usize, word: &str) -> String {
 
 fn headline(report: &ClientReport) -> String {
     let (color, words) = match report.verdict {
+        Verdict::Pass if !report.could_not_tell.is_empty() => {
+            (AnsiColor::Yellow, "UNDECIDED: nothing wrong was seen, but not all could be told")
+        }
         Verdict::Pass => (AnsiColor::Green, "PASS: the client did nothing wrong"),
         Verdict::Warning => (AnsiColor::Yellow, "WARNING: look at what the client did"),
         Verdict::Invalid if report.unmatched > 0 => {

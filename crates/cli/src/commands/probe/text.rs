@@ -34,10 +34,11 @@ fn headline(report: &ProbeReport) -> String {
     let count =
         |severity| report.findings.iter().filter(|found| found.severity == severity).count();
     let (bugs, warnings) = (count(Severity::Critical), count(Severity::Warning));
-    let (word, color) = match (report.passed, warnings) {
-        (false, _) => ("CRITICAL", AnsiColor::Red),
-        (true, 1..) => ("WARNING", AnsiColor::Yellow),
-        (true, 0) => ("PASS", AnsiColor::Green),
+    let (word, color) = match (report.passed, warnings, is_open(report)) {
+        (false, ..) => ("CRITICAL", AnsiColor::Red),
+        (true, 1.., _) => ("WARNING", AnsiColor::Yellow),
+        (true, 0, true) => ("UNDECIDED", AnsiColor::Yellow),
+        (true, 0, false) => ("PASS", AnsiColor::Green),
     };
     let paint = style(color);
     let name = visible(report.server_name.as_deref().unwrap_or("unnamed server"), 60);
@@ -46,7 +47,11 @@ fn headline(report: &ProbeReport) -> String {
         (0, 0) => {
             let more =
                 if report.depth == Depth::Quick { "; without --quick there are more" } else { "" };
-            format!("nothing found by {}{more}", plural(report.check_ms.len(), "check"))
+            let untold = match untold(report) {
+                0 => String::new(),
+                cases => format!("; {} could not be told", plural(cases, "case")),
+            };
+            format!("nothing found by {}{untold}{more}", plural(report.check_ms.len(), "check"))
         }
         (bugs, 0) => plural(bugs, "bug"),
         (0, warnings) => plural(warnings, "warning"),
@@ -58,6 +63,15 @@ fn headline(report: &ProbeReport) -> String {
          MCP {} ({} era), handshake {handshake}, probed in {took}\n",
         report.revision, report.era
     )
+}
+
+/// Whether nothing that was tried allows a verdict.
+fn is_open(report: &ProbeReport) -> bool {
+    untold(report) > 0 && !report.checks.iter().any(|case| case.verdict.is_known())
+}
+
+fn untold(report: &ProbeReport) -> usize {
+    report.checks.iter().filter(|case| case.verdict == CaseVerdict::CouldNotTell).count()
 }
 
 fn latency(ms: f64) -> String {
@@ -192,11 +206,9 @@ fn listed(word: &str, label: &str, names: &str, color: AnsiColor) -> String {
 fn sums(report: &ProbeReport) -> String {
     let known = report.checks.iter().filter(|case| case.verdict.is_known()).count();
     let fails = report.checks.iter().filter(|case| case.fails()).count();
-    let untold =
-        report.checks.iter().filter(|case| case.verdict == CaseVerdict::CouldNotTell).count();
-    let mut text = format!("{known} cases tried, {fails} failed");
-    if untold > 0 {
-        text.push_str(&format!(", {untold} could not be told"));
+    let mut text = format!("{} tried, {fails} failed", plural(known, "case"));
+    if untold(report) > 0 {
+        text.push_str(&format!(", {} could not be told", untold(report)));
     }
     text
 }

@@ -124,6 +124,7 @@ impl From<Document> for Report {
             pauses: document.pauses,
             seed: document.seed,
             tags: document.tags,
+            baseline: None,
         }
     }
 }

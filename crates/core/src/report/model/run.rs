@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     fuzz::FuzzStats,
-    report::{Renderer as _, json, markdown},
+    report::{Renderer as _, json, markdown, summary::BaselineSummary},
     scenario::ScenarioKind,
     stats::grade::Grades,
     tally::Pause,
@@ -98,6 +98,9 @@ pub struct Report {
     /// Names under which the run is found again.
     #[serde(default)]
     pub tags: Vec<String>,
+    /// How it compares with an earlier run, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<BaselineSummary>,
 }
 
 impl Report {
