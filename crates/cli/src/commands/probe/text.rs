@@ -282,9 +282,13 @@ fn finding_lines(finding: &Finding) -> String {
     };
     let paint = style(color);
     let mut text = format!("\n{paint}{word} {}{paint:#}\n", finding.id);
-    text.push_str(&paragraph("", &visible(&finding.message, LIMIT)));
-    // A single piece of evidence that says the same again helps nobody.
-    for evidence in &finding.evidence {
+    // A single piece of evidence that says the same again, and more, stands for both.
+    let (message, evidence) = match finding.evidence.as_slice() {
+        [only] if only.starts_with(&finding.message) => (only, &[][..]),
+        several => (&finding.message, several),
+    };
+    text.push_str(&paragraph("", &visible(message, LIMIT)));
+    for evidence in evidence {
         let evidence = visible(evidence, LIMIT);
         if !finding.message.contains(evidence.as_str()) {
             text.push_str(&paragraph("· ", &evidence));
