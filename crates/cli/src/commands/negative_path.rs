@@ -120,12 +120,13 @@ pub(crate) fn run(args: &NegativePathArgs, env: &mut Env) -> Result<Exit, CliErr
     if let Some(tool) = &args.tool {
         probe = probe.tool(tool, args.args.clone().map(|arguments| arguments.0));
     }
-    let visible = env.has_audience() && !args.server.tee_stderr;
+    let visible = env.has_audience() && !args.server.tee_stderr && args.outputs.wants_progress();
     let report = carry_out(probe, &stop, visible)?;
     if let Some(tool) = &args.tool {
         is_listed(tool, &report)?;
     }
-    args.outputs.tell(&report, &server, || render(&report), env)?;
+    let judged = (passed(&report), word(&report).0);
+    args.outputs.tell(&report, &server, judged, || render(&report), env)?;
     Ok(match (stop.is_stopped(), passed(&report)) {
         (true, _) => Exit::Interrupted,
         (false, true) => Exit::Pass,
@@ -169,14 +170,19 @@ const fn style(color: AnsiColor) -> Style {
     Style::new().bold().fg_color(Some(anstyle::Color::Ansi(color)))
 }
 
-fn render(report: &ProbeReport) -> String {
-    let gate = &report.negative_path;
-    let is_open = report.passed && gate.failures == 0;
-    let (word, paint) = match (passed(report), is_open) {
+/// The word above everything else.
+fn word(report: &ProbeReport) -> (&'static str, Style) {
+    let is_open = report.passed && report.negative_path.failures == 0;
+    match (passed(report), is_open) {
         (true, _) => ("PASS", style(AnsiColor::Green)),
         (false, true) => ("UNDECIDED", style(AnsiColor::Yellow)),
         (false, false) => ("FAIL", style(AnsiColor::Red)),
-    };
+    }
+}
+
+fn render(report: &ProbeReport) -> String {
+    let gate = &report.negative_path;
+    let (word, paint) = word(report);
     let name = visible(report.server_name.as_deref().unwrap_or("unnamed server"), 80);
     let mut text = format!(
         "{paint}{word}{paint:#} {name}, MCP {}: {} cases, {} failed, {} could not be judged\n\n",

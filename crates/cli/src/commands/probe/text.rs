@@ -30,16 +30,23 @@ pub(super) fn render(report: &ProbeReport, every_case: bool) -> String {
     text
 }
 
-fn headline(report: &ProbeReport) -> String {
-    let count =
-        |severity| report.findings.iter().filter(|found| found.severity == severity).count();
-    let (bugs, warnings) = (count(Severity::Critical), count(Severity::Warning));
-    let (word, color) = match (report.passed, warnings, is_open(report)) {
+fn count(report: &ProbeReport, severity: Severity) -> usize {
+    report.findings.iter().filter(|found| found.severity == severity).count()
+}
+
+/// The word above everything else.
+pub(super) fn word(report: &ProbeReport) -> (&'static str, AnsiColor) {
+    match (report.passed, count(report, Severity::Warning), is_open(report)) {
         (false, ..) => ("CRITICAL", AnsiColor::Red),
         (true, 1.., _) => ("WARNING", AnsiColor::Yellow),
         (true, 0, true) => ("UNDECIDED", AnsiColor::Yellow),
         (true, 0, false) => ("PASS", AnsiColor::Green),
-    };
+    }
+}
+
+fn headline(report: &ProbeReport) -> String {
+    let (bugs, warnings) = (count(report, Severity::Critical), count(report, Severity::Warning));
+    let (word, color) = word(report);
     let paint = style(color);
     let name = visible(report.server_name.as_deref().unwrap_or("unnamed server"), 60);
     let version = visible(report.server_version.as_deref().unwrap_or(""), 30);
