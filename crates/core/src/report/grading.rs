@@ -1,10 +1,10 @@
 //! Grades and coverage: what a run says of the server beyond its figures.
 
-use super::model::{Coverage, Report, ToolStats};
+use super::model::{Coverage, Report, Severity, ToolStats};
 use crate::{
     outcome::ErrorCategory,
     pace::Level,
-    stats::grade::{Grades, Measured, grades},
+    stats::grade::{Grade, Grades, Measured, grades},
 };
 
 /// Fewer calls than this are not graded.
@@ -28,12 +28,24 @@ pub(super) fn grade(report: &Report) -> Option<Grades> {
         .iter()
         .filter(|step| matches!(step.load, Some(Level::Concurrent(2..))))
         .max_by(|one, other| level(one.load).total_cmp(&level(other.load)));
-    Some(grades(&Measured {
+    let measured = grades(&Measured {
         p99: Some(report.latency.p99),
         error_rate: report.error_rate(),
         p50_alone: alone.filter(|step| step.latency.count > 0).map(|step| step.latency.p50),
         p50_loaded: loaded.filter(|step| step.latency.count > 0).map(|step| step.latency.p50),
-    }))
+    });
+    let worst = report.findings.iter().map(|finding| finding.severity).max();
+    Some(measured.capped(worst.and_then(cap)))
+}
+
+/// The best grade that a server may have of which this was found: fast answers are worth little where
+/// some of them are wrong.
+pub(super) const fn cap(worst: Severity) -> Option<Grade> {
+    match worst {
+        Severity::Critical => Some(Grade::F),
+        Severity::Warning => Some(Grade::B),
+        Severity::Info => None,
+    }
 }
 
 fn level(load: Option<Level>) -> f64 {

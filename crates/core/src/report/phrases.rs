@@ -75,7 +75,8 @@ pub(super) fn grades(report: &Report) -> Option<String> {
     ];
     let parts: Vec<String> =
         parts.iter().filter_map(|(name, grade)| Some(format!("{name} {}", (*grade)?))).collect();
-    Some(format!("{} ({})", grades.overall?, parts.join(", ")))
+    let capped = if grades.is_capped() { "; lower for what was found" } else { "" };
+    Some(format!("{} ({}{capped})", grades.overall?, parts.join(", ")))
 }
 
 /// How many of the server's tools were called, where there are several, and how much of them.

@@ -17,7 +17,7 @@ use crate::{
     report::{Renderer as _, json, markdown, summary::BaselineSummary},
     scenario::ScenarioKind,
     stats::grade::Grades,
-    tally::Pause,
+    tally::{Lane, Pause},
     thresholds::{ThresholdViolation, Thresholds},
 };
 
@@ -98,6 +98,9 @@ pub struct Report {
     /// Names under which the run is found again.
     #[serde(default)]
     pub tags: Vec<String>,
+    /// The calls of a burst one by one, where the scenario is one.
+    #[serde(default)]
+    pub burst: Vec<Lane>,
     /// How it compares with an earlier run, where that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<BaselineSummary>,
