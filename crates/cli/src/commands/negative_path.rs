@@ -11,6 +11,7 @@ use mcp_loadtest_core::{
     display::visible,
     exit::Exit,
     hint::nearest,
+    report::figures::counted,
     units::Size,
 };
 
@@ -185,8 +186,11 @@ fn render(report: &ProbeReport) -> String {
     let (word, paint) = word(report);
     let name = visible(report.server_name.as_deref().unwrap_or("unnamed server"), 80);
     let mut text = format!(
-        "{paint}{word}{paint:#} {name}, MCP {}: {} cases, {} failed, {} could not be judged\n\n",
-        report.revision, gate.checks_run, gate.failures, gate.could_not_tell,
+        "{paint}{word}{paint:#} {name}, MCP {}: {}, {} failed, {} could not be judged\n\n",
+        report.revision,
+        counted(gate.checks_run, "case"),
+        gate.failures,
+        gate.could_not_tell,
     );
     text.push_str(&table(report));
     if gate.gate_passed == 0 && gate.failures == 0 {

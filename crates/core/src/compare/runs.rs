@@ -5,7 +5,7 @@ use super::{
     Policy, ToolChange, comparable, figures, gate,
 };
 use crate::{
-    report::{Report, ToolStats},
+    report::{Report, ToolStats, figures::counted},
     seed::Seed,
     stats::{
         bootstrap::{
@@ -97,7 +97,8 @@ fn completed(difference: Difference, base: &Report, current: &Report) -> Differe
 fn why(figure: Figure, blocks: usize) -> String {
     match figure.quantile() {
         _ if blocks < ENOUGH_BLOCKS => {
-            format!("a run has {blocks} whole seconds, and {ENOUGH_BLOCKS} are needed")
+            let seconds = counted(blocks as u64, "whole second");
+            format!("a run has {seconds}, and {ENOUGH_BLOCKS} are needed")
         }
         Some(share) => format!(
             "a run has too few calls: {} needs {:.0}",

@@ -73,3 +73,28 @@ fn answered_with_error(tool: &ToolStats) -> bool {
     let replies = [ServerError, ProtocolError, ToolError];
     replies.iter().any(|category| tool.errors.get(category).is_some_and(|count| *count > 0))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        report::{fixture::Run, phrases},
+        scenario::Scenario,
+    };
+
+    #[test]
+    fn what_was_found_caps_the_grade() {
+        let healthy = Run::of(Scenario::sustained()).ok("t", 1_000, 900).report();
+        assert_eq!(healthy.grades.unwrap().overall, Some(Grade::A), "{:?}", healthy.findings);
+        // One of a thousand: fast, hardly an error, and yet a bug.
+        let bug = Run::of(Scenario::sustained()).ok("t", 1_000, 900).silent("t", 1, "silence");
+        let bug = bug.report();
+        assert!(bug.findings.iter().any(|finding| finding.severity == Severity::Critical));
+        assert_eq!(bug.grades.unwrap().latency, Some(Grade::A));
+        assert_eq!(bug.grades.unwrap().overall, Some(Grade::F));
+        let told = phrases::grades(&bug).unwrap();
+        assert!(
+            told.starts_with("F (latency A, ") && told.ends_with("; lower for what was found)")
+        );
+    }
+}

@@ -61,8 +61,10 @@ fn reading(lanes: &[Lane], released: u32) -> String {
         .collect();
     let silent = lanes.len() - answered.len();
     let shown = match u64::from(released) {
-        all if all > lanes.len() as u64 => format!("{} of {all} calls", lanes.len()),
-        _ => counted(lanes.len() as u64, "call"),
+        all if all > lanes.len() as u64 => {
+            format!("{} of the {all} calls that were released together are shown", lanes.len())
+        }
+        _ => format!("{} were released together", counted(lanes.len() as u64, "call")),
     };
     let shortest = answered.iter().copied().fold(f64::INFINITY, f64::min);
     let longest = answered.iter().copied().fold(0.0, f64::max);
@@ -75,7 +77,7 @@ fn reading(lanes: &[Lane], released: u32) -> String {
         1 => "; 1 was never answered".into(),
         several => format!("; {several} were never answered"),
     };
-    format!("{shown} were released together: {told}{hung}.")
+    format!("{shown}: {told}{hung}.")
 }
 
 /// What the times of the first and the last answer say of those between them.
@@ -158,7 +160,7 @@ mod tests {
         let hung = lanes(&[(100, None), (9_000, Some(ErrorCategory::Deadlock))]);
         let told = reading(&hung, 30);
         assert!(
-            told.starts_with("2 of 30 calls") && told.ends_with("1 was never answered."),
+            told.starts_with("2 of the 30 calls") && told.ends_with("1 was never answered."),
             "{told}"
         );
     }
