@@ -57,7 +57,7 @@ pub(super) fn run(
         Some(file) => {
             let path = env.path(file);
             let rows = write_file(args.format, &filter, log, &path)?;
-            env.err(&format!("{} written to {}\n", counted(rows as u64, "row"), path.display()));
+            env.err(&format!("{} written to {}\n", counted(rows, "row"), path.display()));
         }
     }
     Ok(Exit::Pass)

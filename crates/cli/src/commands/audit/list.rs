@@ -96,7 +96,7 @@ mod tests {
             seq: 123_456,
             method: Some("tools/call".into()),
             tool: Some(long.clone().into()),
-            error_message: Some(long.clone().into()),
+            error_message: Some(long.clone()),
             error_category: Some(long.into()),
             duration_us: 12_345_678,
             ..Row::default()
