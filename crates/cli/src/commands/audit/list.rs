@@ -60,10 +60,10 @@ pub(super) fn run(args: &ListArgs, log: &mut dyn Source, env: &mut Env) -> Resul
 /// How many columns a line has at most; `show` and `--json` have all.
 const WIDTH: usize = 80;
 /// How much of what a row is about is shown, and of how it ended.
-const WHAT: usize = 22;
-const OUTCOME: usize = 16;
+const WHAT: usize = 18;
+const OUTCOME: usize = 14;
 /// So much of an argument or an error is shown at least.
-const LEAST: usize = 12;
+const LEAST: usize = 10;
 
 fn table(rows: &[Row]) -> String {
     let mut cells: Vec<_> = rows.iter().map(text::cells).collect();
@@ -76,7 +76,9 @@ fn table(rows: &[Row]) -> String {
     let taken: usize = (0..5).map(|column| room(&cells, column) + 2).sum();
     let left = WIDTH.saturating_sub(taken).max(LEAST);
     cells.iter_mut().for_each(|row| row[5] = cut(&row[5], left));
-    table::render(text::HEADS, SIDES, &cells)
+    // Its own head is wider than what may be left.
+    let heads = [&text::HEADS[..5], &["detail"]].concat();
+    table::render(std::array::from_fn(|at| heads[at]), SIDES, &cells)
 }
 
 /// How wide a column is.
