@@ -40,7 +40,7 @@ Examples:
 
 Exit codes:
   0    everything asked for was done; no gate failed and no bug was found (warnings may stand)
-  1    a gate failed or a bug was found
+  1    a gate failed or a bug was found; of doctor: something that it looked at does not work
   2    bad usage or configuration, or the server could not be started or reached
   130  interrupted; what had been measured was written"
 )]

@@ -40,24 +40,25 @@ pub(crate) fn execute(load: &Load, env: &mut Env) -> Result<Compared, CliError> 
         Baseline::Tag(tag) => known_tag(load, tag)?,
         Baseline::Last => {}
     }
-    let report = load.measure(env)?;
-    if !load.show.json {
-        load.show(&report, env);
-    }
-    let compared = compare(load, &baseline, &report, env)?;
+    let mut report = load.measure(env)?;
+    let compared = compare(load, &baseline, &report, env)
+        // Whatever is wrong with the baseline, the run was measured.
+        .inspect_err(|_| load.show(&report, env))?;
     let exit = exit(&report, compared.as_ref());
-    if let (Some(comparison), Some(dir)) = (&compared, &report.run_dir) {
-        write_comparison(dir, comparison, exit)?;
-    }
+    report.baseline = compared.as_ref().map(Into::into);
     if load.show.json {
         let mut summary = summary::summary(&report, report.run_dir.as_deref());
-        if let Some(comparison) = &compared {
-            summary.compared(comparison, exit);
-        }
+        summary.exit_code = exit.code();
         load::show_summary(&summary, env);
-    } else if let Some(comparison) = &compared {
-        env.out("\n");
-        show(comparison, env);
+    } else {
+        load.show(&report, env);
+        if let Some(comparison) = &compared {
+            env.out("\n");
+            show(comparison, env);
+        }
+    }
+    if let Some(comparison) = &compared {
+        write_comparison(&report, &load.config.output.formats, comparison, exit)?;
     }
     Ok(Compared { exit, report, comparison: compared })
 }

@@ -10,7 +10,7 @@ use clap::Args;
 use mcp_loadtest::{Comparison, Server};
 use mcp_loadtest_core::{
     check::likely_source,
-    ci::{self, Remark, code_quality, github},
+    ci::{self, Remark, code_quality, github, junit},
     compare,
     exit::Exit,
     report::{Renderer as _, markdown::Markdown},
@@ -34,6 +34,37 @@ pub(crate) struct CiArgs {
     code_quality: Option<PathBuf>,
 }
 
+/// The flag for JUnit XML.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct JunitArg {
+    /// Also write JUnit XML to this file.
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+}
+
+impl JunitArg {
+    /// Whether it is given.
+    pub(crate) fn is_asked_for(&self) -> bool {
+        self.junit.is_some()
+    }
+
+    /// Writes the file, where one is asked for.
+    pub(crate) fn write(&self, xml: impl FnOnce() -> String, env: &Env) -> Result<(), CliError> {
+        self.junit.as_ref().map_or(Ok(()), |path| write(env, path, &xml()))
+    }
+
+    /// Writes what a run comes to.
+    pub(crate) fn write_run(&self, compared: &Compared, env: &Env) -> Result<(), CliError> {
+        self.write(|| junit::of_run(&compared.report, compared.comparison.as_ref()), env)
+    }
+}
+
+/// Writes a file that was asked for by name.
+pub(crate) fn write(env: &Env, path: &Path, text: &str) -> Result<(), CliError> {
+    let path = env.path(path);
+    fs::write(&path, text).map_err(|source| CliError::Write { path, source })
+}
+
 impl CiArgs {
     /// Whether any of them is given.
     pub(crate) fn is_asked_for(&self) -> bool {
@@ -49,9 +80,7 @@ impl CiArgs {
         env: &mut Env,
     ) -> Result<(), CliError> {
         if let Some(path) = &self.code_quality {
-            let path = env.path(path);
-            let document = format!("{:#}\n", code_quality::document(remarks));
-            fs::write(&path, document).map_err(|source| CliError::Write { path, source })?;
+            write(env, path, &format!("{:#}\n", code_quality::document(remarks)))?;
         }
         if self.github {
             // Runners read annotations from both streams; stdout may hold a document.
@@ -88,7 +117,7 @@ impl CiArgs {
         let p99 = report.latency.p99.as_secs_f64() * 1e3;
         let outputs = [
             ("passed", (*exit == Exit::Pass).to_string()),
-            ("verdict", report.verdict.name().to_owned()),
+            ("verdict", report.headline().to_owned()),
             ("run-id", report.run_id.clone()),
             ("run-dir", dir),
             ("p99-ms", if report.latency.count == 0 { String::new() } else { format!("{p99:.3}") }),

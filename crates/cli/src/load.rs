@@ -115,7 +115,7 @@ impl Load {
         if formats.contains(&Format::Terminal) {
             show_terminal(report, env);
         } else {
-            env.out(&format!("{}\n", report.verdict.name()));
+            env.out(&format!("{}\n", report.headline()));
         }
         if let Some(dir) = &report.run_dir {
             env.out("\n");

@@ -98,7 +98,10 @@ impl Seen {
             return "starting the server".to_owned();
         }
         let fresh = self.done - before.map_or(0, |before| before.done);
-        let mut told = format!("{} calls, {:.0}/s", self.done, fresh as f64 / since.as_secs_f64());
+        let mut told = {
+            let calls = if self.done == 1 { "call" } else { "calls" };
+            format!("{} {calls}, {:.0}/s", self.done, fresh as f64 / since.as_secs_f64())
+        };
         if self.errors > 0 {
             told.push_str(&format!(", {} failed", self.errors));
         }

@@ -216,12 +216,19 @@ pub(crate) fn named_servers(file: Option<&Path>, env: &Env) -> Result<Vec<NamedS
         return Ok(clients::parse(&path, &text)?);
     }
     let mut servers = Vec::new();
+    let mut broken = None;
     for path in client_files(env) {
-        if let Ok(text) = std::fs::read_to_string(&path) {
-            servers.extend(clients::parse(&path, &text)?);
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        match clients::parse(&path, &text) {
+            Ok(found) => servers.extend(found),
+            Err(error) => broken = broken.or(Some(error)),
         }
     }
-    Ok(servers)
+    // The file of another client does not keep anybody from those that can be read.
+    match broken {
+        Some(error) if servers.is_empty() => Err(error.into()),
+        _ => Ok(servers),
+    }
 }
 
 /// The usual places of client files: from the working directory up to the root of the repository,

@@ -35,7 +35,10 @@ impl Exit {
             Self::PASS,
             "everything asked for was done; no gate failed and no bug was found (warnings may stand)",
         ),
-        (Self::FAIL, "a gate failed or a bug was found"),
+        (
+            Self::FAIL,
+            "a gate failed or a bug was found; of `doctor`: something that it looked at does not work",
+        ),
         (Self::USAGE, "bad usage or configuration, or the server could not be started or reached"),
         (Self::INTERRUPTED, "interrupted; what had been measured was written"),
     ];

@@ -92,7 +92,7 @@ impl ErrorCategory {
             Self::ServerError => "JSON-RPC error with a server-defined code",
             Self::ProtocolError => "JSON-RPC error of the protocol itself",
             Self::Crash => "the server process ended during the call",
-            Self::Malformed => "the reply was not valid JSON-RPC",
+            Self::Malformed => "the reply was not valid JSON-RPC, or not that of this call",
             Self::Disconnected => "the transport closed during the call",
             Self::Cancelled => "withdrawn by us before a reply",
             Self::ToolError => "the tool answered with isError",

@@ -7,7 +7,7 @@ use std::{
 
 use mcp_loadtest_core::{
     compare::{Comparison, ComparisonVerdict, json, markdown, why_not},
-    config::Baseline,
+    config::{Baseline, Format},
     exit::Exit,
     report::{Report, summary::Summary},
 };
@@ -132,9 +132,17 @@ fn past_run(dir: PathBuf) -> Option<PastRun> {
     Some(PastRun { summary: serde_json::from_str(&text).ok()?, dir })
 }
 
-/// Writes `comparison.json` into the directory of a run, and its verdict into `summary.json`.
-pub fn write_comparison(dir: &Path, comparison: &Comparison, exit: Exit) -> Result<(), RunError> {
+/// Writes `comparison.json` into the directory of a run, and its verdict into `summary.json` and into
+/// what else tells of the run in words. A run without a directory has none of these.
+pub fn write_comparison(
+    report: &Report,
+    formats: &[Format],
+    comparison: &Comparison,
+    exit: Exit,
+) -> Result<(), RunError> {
+    let Some(dir) = &report.run_dir else { return Ok(()) };
     write(dir, comparison)?;
+    run_dir::write_forms(dir, report, formats)?;
     let path = dir.join(file::SUMMARY);
     let failed = |source| RunError::Output { path: path.clone(), source };
     let text = fs::read_to_string(&path).map_err(failed)?;

@@ -106,21 +106,27 @@ impl RunDir {
 
     /// Writes what the report says, in the forms that were asked for.
     pub(crate) fn write_report(&self, report: &Report, formats: &[Format]) -> Result<(), RunError> {
-        for entry in RENDERERS {
-            let Some(name) = entry.file else { continue };
-            if formats.iter().any(|format| format.as_str() == entry.name) {
-                let mut text = Vec::new();
-                let rendered = entry.renderer.render(report, &mut text);
-                rendered.map_err(|source| RunError::Output { path: self.file(name), source })?;
-                self.write(name, text)?;
-            }
-        }
+        write_forms(&self.path, report, formats)?;
         // Gates read the summary, so it is written whatever the formats are.
         let summary = summary::summary(report, Some(&self.path));
         let text = serde_json::to_string_pretty(&summary)
             .map_err(|error| RunError::Internal(error.to_string()))?;
         self.write(file::SUMMARY, text + "\n")
     }
+}
+
+/// Writes a report in the forms that were asked for.
+pub(crate) fn write_forms(dir: &Path, report: &Report, formats: &[Format]) -> Result<(), RunError> {
+    for entry in RENDERERS {
+        let Some(name) = entry.file else { continue };
+        if formats.iter().any(|format| format.as_str() == entry.name) {
+            let mut text = Vec::new();
+            let rendered = entry.renderer.render(report, &mut text);
+            rendered.map_err(|source| RunError::Output { path: dir.join(name), source })?;
+            write_whole(dir, name, text)?;
+        }
+    }
+    Ok(())
 }
 
 /// Whoever is killed while writing leaves the file out, not half of it.

@@ -13,7 +13,10 @@ use mcp_loadtest_core::{
     event::{Call, Event, Failure, Phase, note},
     hint::Hint,
     outcome::ErrorCategory,
-    report::{self, Report, RunInfo, ServerInfo, json},
+    report::{
+        self, Report, RunInfo, ServerInfo, json,
+        summary::{BaselineSummary, Summary},
+    },
     tally::Tally,
     trace::{self, TraceError, keep::Skipped},
 };
@@ -124,12 +127,19 @@ impl SavedRun {
 
     /// The report as it was written, or, for a run that was cut short, judged from its trace.
     pub fn report(&self) -> Result<Report, SavedError> {
-        match metrics(self.dir.join(file::METRICS)) {
+        let read = match metrics(self.dir.join(file::METRICS)) {
             Err(SavedError::Read { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
                 self.report_from_trace()
             }
             read => read,
-        }
+        };
+        read.map(|report| Report { baseline: self.baseline(), ..report })
+    }
+
+    /// What the run was compared with when it ended.
+    fn baseline(&self) -> Option<BaselineSummary> {
+        let text = std::fs::read_to_string(self.dir.join(file::SUMMARY)).ok()?;
+        serde_json::from_str::<Summary>(&text).ok()?.baseline
     }
 
     /// Every number again, from the trace.

@@ -13,7 +13,7 @@ use mcp_loadtest_core::{
 use super::{explain, run::explanation};
 use crate::{
     baseline::Compared,
-    ci_args::CiArgs,
+    ci_args::{CiArgs, JunitArg},
     env::Env,
     error::CliError,
     live::LiveArgs,
@@ -62,6 +62,8 @@ pub(crate) struct DeadlockProbeArgs {
     #[command(flatten)]
     ci: CiArgs,
     #[command(flatten)]
+    junit: JunitArg,
+    #[command(flatten)]
     show: ShowArgs,
     /// Print the algorithm, step by step, and exit.
     #[arg(long)]
@@ -89,7 +91,9 @@ pub(crate) fn run(args: &DeadlockProbeArgs, env: &mut Env) -> Result<Exit, CliEr
     let report = load.measure(env)?;
     load.show(&report, env);
     let exit = summary::exit(&report);
-    args.ci.tell_run(&Compared { exit, report, comparison: None }, Some(&load.server), env)?;
+    let compared = Compared { exit, report, comparison: None };
+    args.junit.write_run(&compared, env)?;
+    args.ci.tell_run(&compared, Some(&load.server), env)?;
     Ok(exit)
 }
 

@@ -11,6 +11,7 @@ use mcp_loadtest_core::{
     display::visible,
     exit::Exit,
     hint::nearest,
+    report::figures::counted,
     units::Size,
 };
 
@@ -120,12 +121,13 @@ pub(crate) fn run(args: &NegativePathArgs, env: &mut Env) -> Result<Exit, CliErr
     if let Some(tool) = &args.tool {
         probe = probe.tool(tool, args.args.clone().map(|arguments| arguments.0));
     }
-    let visible = env.has_audience() && !args.server.tee_stderr;
+    let visible = env.has_audience() && !args.server.tee_stderr && args.outputs.wants_progress();
     let report = carry_out(probe, &stop, visible)?;
     if let Some(tool) = &args.tool {
         is_listed(tool, &report)?;
     }
-    args.outputs.tell(&report, &server, || render(&report), env)?;
+    let judged = (passed(&report), word(&report).0);
+    args.outputs.tell(&report, &server, judged, || render(&report), env)?;
     Ok(match (stop.is_stopped(), passed(&report)) {
         (true, _) => Exit::Interrupted,
         (false, true) => Exit::Pass,
@@ -169,16 +171,26 @@ const fn style(color: AnsiColor) -> Style {
     Style::new().bold().fg_color(Some(anstyle::Color::Ansi(color)))
 }
 
+/// The word above everything else.
+fn word(report: &ProbeReport) -> (&'static str, Style) {
+    let is_open = report.passed && report.negative_path.failures == 0;
+    match (passed(report), is_open) {
+        (true, _) => ("PASS", style(AnsiColor::Green)),
+        (false, true) => ("UNDECIDED", style(AnsiColor::Yellow)),
+        (false, false) => ("FAIL", style(AnsiColor::Red)),
+    }
+}
+
 fn render(report: &ProbeReport) -> String {
     let gate = &report.negative_path;
-    let (word, paint) = match passed(report) {
-        true => ("PASS", style(AnsiColor::Green)),
-        false => ("FAIL", style(AnsiColor::Red)),
-    };
+    let (word, paint) = word(report);
     let name = visible(report.server_name.as_deref().unwrap_or("unnamed server"), 80);
     let mut text = format!(
-        "{paint}{word}{paint:#} {name}, MCP {}: {} cases, {} failed, {} could not be judged\n\n",
-        report.revision, gate.checks_run, gate.failures, gate.could_not_tell,
+        "{paint}{word}{paint:#} {name}, MCP {}: {}, {} failed, {} could not be judged\n\n",
+        report.revision,
+        counted(gate.checks_run, "case"),
+        gate.failures,
+        gate.could_not_tell,
     );
     text.push_str(&table(report));
     if gate.gate_passed == 0 && gate.failures == 0 {

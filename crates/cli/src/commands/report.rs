@@ -10,7 +10,13 @@ use mcp_loadtest_core::{
 };
 
 use super::explain;
-use crate::{baseline::Compared, ci_args::CiArgs, env::Env, error::CliError, load};
+use crate::{
+    baseline::Compared,
+    ci_args::{CiArgs, JunitArg},
+    env::Env,
+    error::CliError,
+    load,
+};
 
 /// Arguments of `report`.
 #[derive(Debug, Args)]
@@ -35,6 +41,8 @@ pub(crate) struct ReportArgs {
     json: bool,
     #[command(flatten)]
     ci: CiArgs,
+    #[command(flatten)]
+    junit: JunitArg,
     /// Print what is done and exit.
     #[arg(long)]
     explain: bool,
@@ -66,6 +74,8 @@ pub(crate) fn run(args: &ReportArgs, env: &mut Env) -> Result<Exit, CliError> {
         env.out(&String::from_utf8_lossy(&text));
     }
     let exit = summary::exit(&report);
-    args.ci.tell_run(&Compared { exit, report, comparison: None }, None, env)?;
+    let compared = Compared { exit, report, comparison: None };
+    args.junit.write_run(&compared, env)?;
+    args.ci.tell_run(&compared, None, env)?;
     Ok(exit)
 }

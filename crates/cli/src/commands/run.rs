@@ -13,7 +13,7 @@ use mcp_loadtest_core::{
 use super::{explain, test};
 use crate::{
     baseline,
-    ci_args::CiArgs,
+    ci_args::{CiArgs, JunitArg},
     compare_args::CompareLimitArgs,
     env::Env,
     error::CliError,
@@ -36,7 +36,7 @@ Examples:
   mcp-loadtest run --url http://127.0.0.1:3000/mcp --tool echo --p99-latency 200ms --error-rate 0.01
   mcp-loadtest run --config bench.toml --tui
   mcp-loadtest run --config bench.toml --web 127.0.0.1:0
-  mcp-loadtest run --config bench.toml --baseline last --tag v1.2
+  mcp-loadtest run --config bench.toml --baseline last --tag v1.2 --junit run.xml
   mcp-loadtest run -s \"python -m ours\" -s \"npx -y theirs\" --label ours --label theirs --duration 10s")]
 pub(crate) struct RunArgs {
     /// A configuration file (see `example-config`); flags win over what it says.
@@ -56,6 +56,8 @@ pub(crate) struct RunArgs {
     output: OutputArgs,
     #[command(flatten)]
     ci: CiArgs,
+    #[command(flatten)]
+    junit: JunitArg,
     #[command(flatten)]
     show: ShowArgs,
     #[command(flatten)]
@@ -241,6 +243,7 @@ pub(crate) fn run(args: &RunArgs, env: &mut Env) -> Result<Exit, CliError> {
                 args.compare.refuse_unused()?;
             }
             let compared = baseline::execute(only, env)?;
+            args.junit.write_run(&compared, env)?;
             args.ci.tell_run(&compared, Some(&only.server), env)?;
             #[cfg(feature = "otlp")]
             if let Some(endpoint) = &args.output.otlp {
@@ -258,8 +261,8 @@ pub(crate) fn run(args: &RunArgs, env: &mut Env) -> Result<Exit, CliError> {
             "--tui and --web are for a run of one server",
             "run each server by itself, or leave them out",
         )),
-        _ if args.ci.is_asked_for() => Err(CliError::usage(
-            "--github and --code-quality are for a run of one server",
+        _ if args.ci.is_asked_for() || args.junit.is_asked_for() => Err(CliError::usage(
+            "--github, --code-quality and --junit are for a run of one server",
             "run each server by itself, or leave them out",
         )),
         _ => args.targets.execute(&targets, loads, env),

@@ -4,9 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
 use mcp_loadtest::{History, PastRun};
-use mcp_loadtest_core::{
-    compare::ComparisonVerdict, display::visible, exit::Exit, units::format_latency,
-};
+use mcp_loadtest_core::{display::visible, exit::Exit, units::format_latency};
 
 use super::explain;
 use crate::{env::Env, error::CliError};
@@ -74,14 +72,7 @@ fn table(runs: &[PastRun]) -> String {
         "started", "verdict", "scenario", "p99", "tags", "server and directory"
     );
     for PastRun { dir, summary } in runs {
-        let regressed = summary
-            .baseline
-            .as_ref()
-            .is_some_and(|baseline| baseline.verdict == ComparisonVerdict::Regression);
-        let verdict = match (summary.passed, regressed) {
-            (true, true) => ComparisonVerdict::Regression.name(),
-            _ => summary.verdict.name(),
-        };
+        let verdict = summary.headline();
         let p99 = summary.p99_ms.and_then(|ms| Duration::try_from_secs_f64(ms / 1e3).ok());
         let started = summary.started_at.get(..19).unwrap_or(&summary.started_at);
         text.push_str(&format!(

@@ -77,10 +77,12 @@ impl SchemaName {
 
 /// Arguments of `schema`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  mcp-loadtest schema config > config.v1.json")]
+#[command(
+    after_help = "Examples:\n  mcp-loadtest schema\n  mcp-loadtest schema config > config.v1.json"
+)]
 pub(crate) struct SchemaArgs {
-    /// Which one.
-    #[arg(value_enum, required_unless_present = "explain")]
+    /// Which one; without a name, all are listed.
+    #[arg(value_enum)]
     name: Option<SchemaName>,
     /// Print what they are for and exit.
     #[arg(long)]
@@ -89,20 +91,40 @@ pub(crate) struct SchemaArgs {
 
 /// Runs `schema`.
 pub(crate) fn run(args: &SchemaArgs, env: &mut Env) -> Result<Exit, CliError> {
-    let Some(name) = args.name.filter(|_| !args.explain) else {
+    if args.explain {
         return Ok(explain(
             env,
             "Prints the JSON Schema (2020-12) of the configuration or of an output file. The same\n\
              files are published in schemas/; within version 1 members are only ever added.",
         ));
-    };
-    env.out(&format!("{:#}\n", name.schema()));
+    }
+    env.out(&match args.name {
+        Some(name) => format!("{:#}\n", name.schema()),
+        None => list(),
+    });
     Ok(Exit::Pass)
+}
+
+/// Every name, and what its schema describes.
+fn list() -> String {
+    let words = SchemaName::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+    let line = |word: clap::builder::PossibleValue| {
+        let about = word.get_help().map(ToString::to_string).unwrap_or_default();
+        format!("{:<12} {about}\n", word.get_name())
+    };
+    words.map(line).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_list_has_a_line_for_each() {
+        let list = list();
+        assert_eq!(list.lines().count(), SchemaName::value_variants().len());
+        assert!(list.contains("llm-verdict  What llm verdict --json prints\n"), "{list}");
+    }
 
     #[test]
     fn published_schemas_are_fresh() {

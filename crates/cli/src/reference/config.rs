@@ -18,7 +18,7 @@ pub(super) fn page() -> String {
     text
 }
 
-fn properties(schema: &Value) -> &Map<String, Value> {
+pub(super) fn properties(schema: &Value) -> &Map<String, Value> {
     static NONE: std::sync::LazyLock<Map<String, Value>> = std::sync::LazyLock::new(Map::new);
     schema.get("properties").and_then(Value::as_object).unwrap_or(&NONE)
 }
@@ -37,7 +37,7 @@ fn keys(text: &mut String, before: &str, section: &Value, schema: &Value) {
     }
 }
 
-fn described(value: &Value) -> String {
+pub(super) fn described(value: &Value) -> String {
     value["description"].as_str().unwrap_or_default().to_owned()
 }
 
@@ -75,6 +75,6 @@ fn kind(value: &Value, schema: &Value) -> String {
     }
 }
 
-fn plain(value: &Value) -> String {
+pub(super) fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

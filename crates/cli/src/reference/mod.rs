@@ -4,6 +4,7 @@
 
 mod commands;
 mod config;
+mod suite;
 mod tables;
 
 use std::{fs, path::Path};
@@ -19,6 +20,7 @@ const PAGES: &[Page] = &[
     ("outcomes.md", tables::outcomes),
     ("probe-checks.md", tables::probe_checks),
     ("scenarios.md", tables::scenarios),
+    ("suite.md", suite::page),
 ];
 
 /// What stands above every page.

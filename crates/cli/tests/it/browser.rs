@@ -124,6 +124,24 @@ fn hostile_names_do_nothing() {
     }
 }
 
+#[test]
+fn the_page_of_a_gateway_shows_the_delay_of_each_event() {
+    let dir = tempfile::tempdir().unwrap();
+    let script = mock("gateway.py");
+    let script = script.strip_prefix("python3 ").unwrap();
+    let flags = ["gateway", "--html", "page.html", "--only", "streaming,latency"];
+    let command = ["--", "python3", script, "{upstream}", "buffer"];
+    let ran = run_in(dir.path(), &[flags.as_slice(), &command].concat());
+    assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
+    let page = &see("glance", &dir.path().join("page.html"))["page"];
+    assert!(page["hit"].is_null() && page["unnamed"] == 0, "{page:#}");
+    let text = page["text"].as_str().unwrap();
+    for part in ["BROKEN", "buffered, they arrive together", "event 5", "p99 added", "Hint:"] {
+        assert!(text.contains(part), "{part} is missing: {text}");
+    }
+    assert_eq!(page["pictures"], 2, "delays, and latency");
+}
+
 /// An agent that invents an answer after a fault, under a name that is markup.
 const AGENT: &str = r#"
 servers:

@@ -43,7 +43,8 @@ fn a_run_that_fails_is_annotated_and_one_that_passes_is_not() {
     let dir = tempfile::tempdir().unwrap();
     let server = mock("mock-normal.py");
     let run = ["run", "-s", &server, "--tool", "echo", "--duration", "300ms"];
-    let impossible = [run.as_slice(), &["--min-rps", "1000000000"]].concat();
+    let limits = ["--min-rps", "1000000000", "--error-rate", "1%", "--junit", "run.xml"];
+    let impossible = [run.as_slice(), &limits].concat();
     let (code, annotations, summary, outputs) = step(dir.path(), &impossible);
     assert_eq!(code, Some(1), "{annotations}");
     assert!(annotations.contains("::error title=min_rps%3A expected"), "{annotations}");
@@ -51,6 +52,11 @@ fn a_run_that_fails_is_annotated_and_one_that_passes_is_not() {
     assert!(outputs.starts_with("passed=false\nverdict=FAIL\nrun-id="), "{outputs}");
     assert!(outputs.contains("p99-ms=") && outputs.contains("run-dir=/"), "{outputs}");
     assert_eq!(quality(dir.path())[0]["check_name"], "min_rps");
+    let xml = fs::read_to_string(dir.path().join("run.xml")).unwrap();
+    assert!(
+        xml.contains("<testcase name=\"error_rate &lt;=1%\" classname=\"mcp-loadtest.threshold\"")
+    );
+    assert!(xml.contains("failures=\"2\"") && xml.contains("expected &gt;=1000000000/s"), "{xml}");
     let run_dir = outputs.lines().find_map(|line| line.strip_prefix("run-dir=")).unwrap();
     let (code, again, ..) = step(dir.path(), &["report", run_dir]);
     assert_eq!((code, again.as_str()), (Some(1), annotations.as_str()), "told again alike");
@@ -60,6 +66,45 @@ fn a_run_that_fails_is_annotated_and_one_that_passes_is_not() {
     assert!(!annotations.contains("::error"), "{annotations}");
     assert!(summary.contains("PASS") && outputs.starts_with("passed=true\n"), "{outputs}");
     assert!(quality(dir.path()).iter().all(|entry| entry["severity"] != "critical"));
+}
+
+#[test]
+fn gateways_and_clients_of_models_are_told_like_runs() {
+    let dir = tempfile::tempdir().unwrap();
+    let script = mock("gateway.py");
+    let script = script.strip_prefix("python3 ").unwrap();
+    for (fault, code, passed) in
+        [("floats", Some(1), "false\nverdict=BROKEN"), ("", Some(0), "true\nverdict=KEPT")]
+    {
+        let dir = tempfile::tempdir().unwrap();
+        let command = format!("exec python3 {script} {{upstream}} {fault}");
+        // What is checked stands after `--`, so that the flags come before.
+        let (summary, outputs) = (dir.path().join("summary.md"), dir.path().join("outputs"));
+        let ran = binary()
+            .args(["gateway", "--github", "--junit", "g.xml", "--only", "arguments", "--"])
+            .args(["sh", "-c", &command])
+            .current_dir(dir.path())
+            .env("GITHUB_STEP_SUMMARY", &summary)
+            .env("GITHUB_OUTPUT", &outputs)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&ran.stderr);
+        assert_eq!(
+            (ran.status.code(), said.contains("::error")),
+            (code, code == Some(1)),
+            "{said}"
+        );
+        assert_eq!(fs::read_to_string(&outputs).unwrap(), format!("passed={passed}\n"));
+        let xml = fs::read_to_string(dir.path().join("g.xml")).unwrap();
+        assert_eq!(xml.contains("<failure message=\"broken: "), code == Some(1), "{xml}");
+    }
+    fs::write(dir.path().join("none.jsonl"), "").unwrap();
+    let (code, _, summary, outputs) =
+        step(dir.path(), &["llm", "verdict", "none.jsonl", "--junit", "v.xml"]);
+    assert_eq!((code, outputs.as_str()), (Some(1), "passed=false\nverdict=INVALID\n"));
+    assert!(summary.contains("mcp-loadtest llm verdict"), "{summary}");
+    let xml = fs::read_to_string(dir.path().join("v.xml")).unwrap();
+    assert!(xml.contains("<failure message=\"INVALID: there was no request"), "{xml}");
 }
 
 #[test]
@@ -79,7 +124,7 @@ fn a_probe_is_annotated_in_the_file_of_the_server() {
     assert!(annotations.contains("::error file=server.py,title="), "{annotations}");
     assert!(annotations.lines().filter(|line| line.starts_with("::")).count() <= 10);
     assert!(summary.starts_with("## ❌ mcp-loadtest probe: "), "{summary}");
-    assert_eq!(outputs, "passed=false\n");
+    assert_eq!(outputs, "passed=false\nverdict=CRITICAL\n");
     assert!(quality(dir.path()).iter().any(|entry| entry["location"]["path"] == "server.py"));
 }
 
@@ -176,7 +221,7 @@ fn the_action_passes_its_arguments_on_as_they_are() {
     };
     let ran = run(&args);
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-    assert_eq!(fs::read_to_string(&outputs).unwrap(), "passed=true\n");
+    assert_eq!(fs::read_to_string(&outputs).unwrap(), "passed=true\nverdict=PASS\n");
     let hostile = run("probe\n--server\n$(touch forged); `touch forged`");
     assert_eq!(hostile.status.code(), Some(2));
     assert!(!dir.path().join("forged").exists(), "no shell reads the arguments");

@@ -138,6 +138,19 @@ fn a_tag_names_the_baseline_and_may_not_be_there_yet() {
     let ran = run(&["--baseline", "tag:main"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.out.contains("UNDECIDED  p99"), "{}", ran.out);
+    nothing_above_an_open_gate_says_pass(dir.path(), &ran);
+}
+
+fn nothing_above_an_open_gate_says_pass(dir: &Path, ran: &Ran) {
+    assert!(ran.out.starts_with("UNDECIDED  "), "{}", ran.out);
+    let run_dir = ran.out.lines().find_map(|line| line.strip_prefix("Everything: ")).unwrap();
+    let written = |name: &str| std::fs::read_to_string(Path::new(run_dir).join(name)).unwrap();
+    assert!(written("report.md").contains("**Status:** ⚠ UNDECIDED ("), "{}", written("report.md"));
+    assert!(written("report.html").contains("<span class=\"verdict warn\">UNDECIDED</span>"));
+    let listed = run_in(dir, &["runs", "--limit", "1", "runs"]).out;
+    assert!(listed.contains(" UNDECIDED "), "{listed}");
+    let again = run_in(dir, &["report", run_dir]);
+    assert!(again.out.starts_with("UNDECIDED  ") && again.code == 0, "{}", again.out);
 }
 
 #[test]

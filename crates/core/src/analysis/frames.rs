@@ -2,6 +2,7 @@
 
 use super::{finding, plural};
 use crate::{
+    arguments::is_misdelivered,
     event::note,
     outcome::ErrorCategory,
     report::{Finding, RunInfo, Severity},
@@ -19,7 +20,8 @@ const ORPHAN_REPLY: &str = "orphan_reply";
 
 pub(super) fn judge(tally: &Tally, _: &RunInfo) -> Vec<Finding> {
     let mut found = Vec::new();
-    let malformed = tally.counts().of(ErrorCategory::Malformed);
+    // A reply of another call is well formed; `crossed` tells of it.
+    let malformed = tally.counts().of(ErrorCategory::Malformed).saturating_sub(tally.misdelivered);
     let defects = tally.notes.get(note::FRAME_DEFECT);
     let too_large = tally.notes.get(note::FRAME_TOO_LARGE);
     if let Some(note) = too_large {
@@ -36,8 +38,9 @@ pub(super) fn judge(tally: &Tally, _: &RunInfo) -> Vec<Finding> {
         reply.evidence = tally
             .failures
             .get(&ErrorCategory::Malformed)
-            .map(|note| note.examples.clone())
-            .unwrap_or_default();
+            .into_iter()
+            .flat_map(|note| note.examples.iter().filter(|told| !is_misdelivered(told)).cloned())
+            .collect();
         found.push(reply);
     }
     if let Some(note) = defects {
@@ -77,6 +80,22 @@ mod tests {
             (found[0].id.as_str(), found[0].severity),
             (MALFORMED_REPLY, Severity::Critical)
         );
+    }
+
+    #[test]
+    fn a_reply_of_another_call_is_not_told_as_a_broken_one() {
+        use crate::arguments::{CROSSED, NOT_ECHOED};
+        let told = |run: Run| judge(&run.tally, &info(Scenario::sustained()));
+        let crossed = [CROSSED, NOT_ECHOED].iter().fold(Run::default().oks(3), |run, text| {
+            run.failed_with(ErrorCategory::Malformed, &format!("{text}: nonce b"))
+        });
+        assert_eq!(told(crossed), []);
+        let both = Run::default()
+            .failed_with(ErrorCategory::Malformed, &format!("{CROSSED}: nonce b"))
+            .failed_with(ErrorCategory::Malformed, "no readable reply");
+        let found = told(both);
+        assert_eq!(found[0].message, "1 call got a reply that is not valid JSON-RPC");
+        assert_eq!(found[0].evidence, ["no readable reply"]);
     }
 
     #[test]

@@ -30,14 +30,7 @@ pub(super) fn judge(tally: &Tally, _: &RunInfo) -> Vec<Finding> {
 }
 
 fn cliff(tool: &ToolTally) -> Option<Finding> {
-    let first = tool.first?;
-    let times = tool.steady();
-    if times.len() < ENOUGH {
-        return None;
-    }
-    let steady = histogram::quantile(&times, 0.5)?;
-    let queue = steady * tool.first_batch;
-    let unlucky = histogram::quantile(&times, 0.99)?;
+    let Pace { first, steady, unlucky, queue } = pace(tool)?;
     if !is_cliff(first, steady, queue.max(unlucky)) {
         return None;
     }
@@ -52,6 +45,40 @@ fn cliff(tool: &ToolTally) -> Option<Finding> {
     found.hint =
         Some("do the work before the first call, at start-up or right after the handshake".into());
     Some(found)
+}
+
+/// The first calls of a tool beside the steady ones.
+struct Pace {
+    first: Duration,
+    steady: Duration,
+    unlucky: Duration,
+    /// How long the last of the first calls waits for a server that takes one at a time.
+    queue: Duration,
+}
+
+fn pace(tool: &ToolTally) -> Option<Pace> {
+    let times = tool.steady();
+    if times.len() < ENOUGH {
+        return None;
+    }
+    let steady = histogram::quantile(&times, 0.5)?;
+    let unlucky = histogram::quantile(&times, 0.99)?;
+    Some(Pace { first: tool.first?, steady, unlucky, queue: steady * tool.first_batch })
+}
+
+/// Whether the first calls of a tool took so long for what start-up had left undone.
+pub(super) fn is_lazy(tool: &ToolTally) -> bool {
+    pace(tool).is_some_and(|pace| is_cliff(pace.first, pace.steady, pace.queue.max(pace.unlucky)))
+}
+
+/// Whether calls that were released together took as long as one after the other, and calls that came
+/// alone did not.
+pub(super) fn is_serial(tool: &ToolTally) -> bool {
+    const SEVERAL: u32 = 4;
+    pace(tool).is_some_and(|pace| {
+        let nearly = pace.queue.mul_f64(0.75);
+        tool.first_batch >= SEVERAL && pace.first >= nearly && pace.first < pace.queue * BEYOND
+    })
 }
 
 /// Whether a first call took so long that start-up must have left work to it. `steady`: the median of

@@ -1,6 +1,10 @@
 //! Calls that were not answered in time: deadlocks, and calls that were only slow.
 
-use super::{finding, plural};
+use super::{
+    finding,
+    lazy_init::{is_lazy, is_serial},
+    plural,
+};
 use crate::{
     event::Diagnosis,
     outcome::ErrorCategory,
@@ -40,7 +44,25 @@ fn deadlock(tally: &Tally) -> Option<Finding> {
     found.evidence =
         tally.diagnoses.values().filter_map(|note| note.examples.first().cloned()).collect();
     found.hint = Some(advice(*diagnosis).to_owned());
+    found.meaning = truth(*diagnosis).map(str::to_owned);
     Some(found)
+}
+
+/// Whatever was never answered is counted as a deadlock, but not every server of which calls are lost
+/// has one.
+fn truth(diagnosis: Diagnosis) -> Option<&'static str> {
+    match diagnosis {
+        Diagnosis::RequestLost => {
+            Some("The server itself is not deadlocked: it answers others. These replies are lost.")
+        }
+        Diagnosis::CallStuck => {
+            Some("The server itself is not deadlocked: it answers others while these calls wait.")
+        }
+        Diagnosis::Stopped => {
+            Some("The process was stopped from outside: nothing is proven of it.")
+        }
+        _ => None,
+    }
 }
 
 fn words(diagnosis: Diagnosis) -> &'static str {
@@ -85,7 +107,11 @@ fn slow(tally: &Tally, info: &RunInfo) -> Option<Finding> {
         plural(tally.counts().issued, "call"),
         format_latency(longest)
     );
-    Some(if is_burst && late * 2 > burst(info) {
+    let tools = &tally.total().tools;
+    // A first call that does what start-up left undone makes all wait that came with it, and none after.
+    let is_lazy = tools.iter().any(is_lazy);
+    let is_queue = late * 2 > burst(info) || tools.iter().any(is_serial);
+    Some(if is_burst && is_queue && !is_lazy {
         let mut found = finding(
             CONCURRENCY_DEGRADES,
             Severity::Warning,
@@ -138,6 +164,17 @@ mod tests {
             found[0].message
         );
         assert_eq!(found[0].evidence, ["ping unanswered"]);
+        assert_eq!(found[0].meaning, None);
+    }
+
+    #[test]
+    fn lost_replies_of_a_server_that_is_alive_are_told_as_such_below_the_headline() {
+        let probe = info(Scenario::deadlock_probe());
+        let found = judge(&Run::default().oks(19).silent(Diagnosis::RequestLost).tally, &probe);
+        assert_eq!((found[0].id.as_str(), found[0].severity), (DEADLOCK, Severity::Critical));
+        assert!(found[0].message.starts_with("DEADLOCK DETECTED: "), "{}", found[0].message);
+        let told = found[0].meaning.as_deref().unwrap();
+        assert!(told.starts_with("The server itself is not deadlocked"), "{told}");
     }
 
     #[test]
@@ -147,6 +184,21 @@ mod tests {
         assert_eq!(ids(mostly, &probe), [(CONCURRENCY_DEGRADES.to_owned(), Severity::Warning)]);
         let few = Run::default().slow(6_000).oks(3);
         assert_eq!(ids(few, &probe), [(SLOW_CALLS.to_owned(), Severity::Info)]);
+    }
+
+    #[test]
+    fn a_lazy_first_call_is_not_blamed_on_concurrency_and_a_serial_server_is() {
+        let probe = info(Scenario::deadlock_probe().concurrent(4));
+        let after =
+            |run: Run, took: u64| (0..5).fold(run, |run, n| run.ok(40_000 + n * 2 * took, took));
+        let lazy = after((0..4).fold(Run::default(), |run, n| run.slow(7_000 + n)), 20);
+        assert_eq!(ids(lazy, &probe), [(SLOW_CALLS.to_owned(), Severity::Info)]);
+        // One after the other, the last of four passes the threshold.
+        let serial =
+            after(Run::default().ok(0, 1_500).ok(0, 3_000).ok(0, 4_500).slow(6_000), 1_500);
+        assert_eq!(ids(serial, &probe), [(CONCURRENCY_DEGRADES.to_owned(), Severity::Warning)]);
+        let one = after(Run::default().ok(0, 20).ok(0, 20).ok(0, 20).slow(6_000), 20);
+        assert_eq!(ids(one, &probe), [(SLOW_CALLS.to_owned(), Severity::Info)]);
     }
 
     #[test]

@@ -29,7 +29,7 @@ mod tests;
 mod turn;
 
 pub use self::echo::{Echo, with_nonce};
-pub use self::nonce::{CROSSED, NOT_ECHOED, Nonce, Sighting};
+pub use self::nonce::{CROSSED, NOT_ECHOED, Nonce, Sighting, is_misdelivered};
 pub use self::placeholder::PLACEHOLDERS;
 pub use self::recipe::Recipe;
 pub use self::rows::{FileKind, MOST_ROWS, MOST_TEXT, Rows, RowsError};

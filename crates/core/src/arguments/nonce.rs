@@ -11,6 +11,11 @@ pub const CROSSED: &str = "the reply belongs to another request";
 /// How the failure of a call begins whose reply carries no nonce at all.
 pub const NOT_ECHOED: &str = "the reply does not show to which request it belongs";
 
+/// Whether a failure says that a reply is that of another request, or may be.
+pub fn is_misdelivered(message: &str) -> bool {
+    [CROSSED, NOT_ECHOED].iter().any(|beginning| message.starts_with(beginning))
+}
+
 /// What all nonces begin with. Letters only, so that a nonce may stand where a name must.
 const PREFIX: &[u8] = b"mlt";
 /// Characters after the prefix, of five bits each. All nonces are of one length, so that none is the

@@ -5,6 +5,7 @@
 
 pub mod code_quality;
 pub mod github;
+pub mod junit;
 pub mod page;
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@ use std::io;
 
 use serde_json::json;
 
-use super::{Candidate, Comparison, ComparisonVerdict, FigureChange, phrases};
+use super::{Candidate, Comparison, ComparisonVerdict, FigureChange, figures, phrases};
 use crate::{
     report::{
         Report,
@@ -17,8 +17,15 @@ use crate::{
             table::Table,
         },
     },
-    stats::bootstrap::Figure,
+    seed::Seed,
+    stats::{
+        bootstrap::{self, Figure},
+        interval::Interval,
+    },
 };
+
+/// How often the seconds of a run are drawn again for its band.
+const BAND_DRAWS: u32 = 300;
 
 /// Writes the page. The reports are those that were compared.
 pub fn render(
@@ -90,8 +97,9 @@ fn table(figures: &[FigureChange]) -> Table {
     Table::new(&head, figures.iter().map(row))
 }
 
-/// Both curves. The bars are the intervals of the table, as times: where the current run would lie
-/// if the change were as small, or as large, as the data allow.
+/// Both curves, each in the band in which it lies with 95 % confidence. The bars are the intervals of the
+/// table, as times: where the current run would lie if the change were as small, or as large, as the
+/// data allow.
 fn spectrum(candidate: &Candidate, base: &Report, current: &Report) -> String {
     let both = [&base.latency, &current.latency];
     if both.iter().any(|times| times.count == 0) {
@@ -102,6 +110,9 @@ fn spectrum(candidate: &Candidate, base: &Report, current: &Report) -> String {
     let scale = Scale::log(ends.map(|time| time.as_secs_f64() * 1e3));
     let y = Axis { scale, told: millis, name: "time (log)" };
     let mut canvas = Canvas::new(300.0, nines::axis(most), y);
+    for (report, colour) in [(base, 4), (current, 0)] {
+        canvas.band(&band(report, most), colour);
+    }
     canvas.line(nines::curve(&base.latency.histogram, most), 4);
     canvas.line(nines::curve(&current.latency.histogram, most), 0);
     for figure in &candidate.figures {
@@ -120,11 +131,25 @@ fn spectrum(candidate: &Candidate, base: &Report, current: &Report) -> String {
             );
         }
     }
-    let legend = [("base", 4), ("current", 0), ("95% interval of the current", 1)];
+    let legend = [
+        ("base, with its 95% band", 4),
+        ("current, with its 95% band", 0),
+        ("95% interval of the change", 1),
+    ];
     format!(
         "<div class=\"still\" role=\"img\" aria-label=\"Latency by percentile of both runs\">{}</div>",
         canvas.svg(&legend)
     )
+}
+
+/// Where each point of a curve lies, from its seconds drawn again; nothing of a run that is too short.
+fn band(report: &Report, most: f64) -> Vec<(f64, f64, f64)> {
+    let windows = report.unpaused_windows();
+    let blocks = figures::blocks(&windows, figures::common_secs(&windows, &windows));
+    let (places, shares) = nines::shares(most);
+    let band = bootstrap::band(&blocks, &shares, BAND_DRAWS, Seed(1));
+    let edges = places.into_iter().zip(band);
+    edges.map(|(at, Interval { low, high })| (at, low / 1e6, high / 1e6)).collect()
 }
 
 fn sides(comparison: &Comparison) -> String {

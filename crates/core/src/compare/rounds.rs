@@ -113,8 +113,11 @@ fn one_change(figure: Figure, values: &[(f64, f64)], policy: &Policy) -> FigureC
     change.base_spread = spread(values.iter().map(|value| value.0 / unit));
     change.current_spread = spread(values.iter().map(|value| value.1 / unit));
     if change.interval.is_none() {
-        let rounds = values.len();
-        change.why = Some(format!("there are {rounds} rounds, and {ENOUGH_ROUNDS} are needed"));
+        let rounds = match values.len() {
+            1 => "is one round".to_owned(),
+            rounds => format!("are {rounds} rounds"),
+        };
+        change.why = Some(format!("there {rounds}, and {ENOUGH_ROUNDS} are needed"));
     }
     change
 }

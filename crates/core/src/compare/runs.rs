@@ -5,7 +5,7 @@ use super::{
     Policy, ToolChange, comparable, figures, gate,
 };
 use crate::{
-    report::{Report, ToolStats},
+    report::{Report, ToolStats, figures::counted},
     seed::Seed,
     stats::{
         bootstrap::{
@@ -29,7 +29,7 @@ pub fn runs(base: &Report, current: &Report, policy: &Policy) -> Comparison {
             u64::from(current.deadlock_count),
             policy,
         ),
-        figures: overall(base, current, &blocks, secs, policy),
+        figures: overall(base, current, &blocks, policy),
         tools: tools(base, current, &blocks, policy),
         reasons: comparable::why_not(base, current),
         notes: comparable::notes(base, current),
@@ -49,7 +49,6 @@ fn overall(
     base: &Report,
     current: &Report,
     blocks: &[Vec<Block>; 2],
-    secs: u64,
     policy: &Policy,
 ) -> Vec<FigureChange> {
     let [was, is] = blocks;
@@ -67,7 +66,7 @@ fn overall(
         found.extend(draw(&was, &is).into_iter().filter(rate));
     }
     let change = |difference: Difference| {
-        let told = completed(difference, base, current, secs);
+        let told = completed(difference, base, current);
         let mut change = gate::judge(told, policy);
         if change.interval.is_none() {
             change.why = Some(why(change.figure, was.len().min(is.len())));
@@ -81,17 +80,14 @@ fn without_times(block: &Block) -> Block {
     Block { times: Vec::new(), ..*block }
 }
 
-/// What too few seconds or calls leave out is still told: from the whole run, without an interval.
-fn completed(difference: Difference, base: &Report, current: &Report, secs: u64) -> Difference {
+/// What too few seconds or calls leave out is still told: from the whole run, without an interval. Rates
+/// are always those of the report, which counts from when load began and not from the first second.
+fn completed(difference: Difference, base: &Report, current: &Report) -> Difference {
     let figure = difference.figure;
     let of_blocks = difference.base.zip(difference.candidate);
     let (was, is) = match of_blocks {
-        // Blocks may cover several seconds.
-        Some((was, is)) if figure == Figure::Throughput => {
-            (Some(was / secs as f64), Some(is / secs as f64))
-        }
-        Some((was, is)) => (Some(was), Some(is)),
-        None => (figures::of_run(base, figure), figures::of_run(current, figure)),
+        Some((was, is)) if figure != Figure::Throughput => (Some(was), Some(is)),
+        _ => (figures::of_run(base, figure), figures::of_run(current, figure)),
     };
     let change = was.zip(is).and_then(|(was, is)| figure.change(was, is));
     Difference { base: was, candidate: is, change, ..difference }
@@ -101,7 +97,8 @@ fn completed(difference: Difference, base: &Report, current: &Report, secs: u64)
 fn why(figure: Figure, blocks: usize) -> String {
     match figure.quantile() {
         _ if blocks < ENOUGH_BLOCKS => {
-            format!("a run has {blocks} whole seconds, and {ENOUGH_BLOCKS} are needed")
+            let seconds = counted(blocks as u64, "whole second");
+            format!("a run has {seconds}, and {ENOUGH_BLOCKS} are needed")
         }
         Some(share) => format!(
             "a run has too few calls: {} needs {:.0}",

@@ -7,7 +7,10 @@ use anstyle::{AnsiColor, Style};
 use super::{Candidate, Comparison, ComparisonVerdict, FigureChange, Method, Target, phrases};
 use crate::{
     display::visible,
-    report::wrap::{cut, width, wrap},
+    report::{
+        figures::counted,
+        wrap::{cut, width, wrap},
+    },
 };
 
 /// How many columns a line has at most.
@@ -112,7 +115,7 @@ fn side_by_side(out: &mut dyn io::Write, comparison: &Comparison) -> io::Result<
             }
         }
     }
-    writeln!(out, "{:LABEL$}of {rounds} rounds, in turns", "")
+    writeln!(out, "{:LABEL$}of {}, in turns", "", counted(rounds as u64, "round"))
 }
 
 fn side(

@@ -141,6 +141,18 @@ fn the_same_server_twice_is_never_worse() {
 }
 
 #[test]
+fn rates_are_those_of_the_reports_however_late_load_began_in_the_first_second() {
+    let mut base = run(USUAL);
+    // Half of the first second went by before the handshake was over.
+    base.windows[0].ok /= 2;
+    base.throughput.requests_per_sec = 123.4;
+    let found = runs(&base, &run(Made { seed: 2, ..USUAL }), &policy());
+    let rate = figure(&found, Figure::Throughput);
+    assert_eq!(rate.base, Some(123.4));
+    assert!(rate.interval.is_some() && rate.change.is_some(), "{rate:?}");
+}
+
+#[test]
 fn a_slower_server_is_a_regression_and_a_faster_one_passes() {
     let (base, slow) = (run(USUAL), run(Made { seed: 2, slow: 1.5, ..USUAL }));
     let found = runs(&base, &slow, &policy());

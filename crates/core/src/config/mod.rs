@@ -35,9 +35,10 @@ pub use error::ConfigError;
 pub use example::EXAMPLE;
 pub use output::{Format, OutputConfig, Trace};
 pub use path::{KeyPath, Step};
-pub use scenario::{ScenarioConfig, ToolCallConfig};
+pub use scenario::ScenarioConfig;
 pub use schema::schema;
 pub use server::{ServerConfig, ServerSource, TransportName};
+pub use tool_call::ToolCallConfig;
 
 pub(crate) use schema::DurationText;
 
@@ -157,3 +158,4 @@ fn example_value(schema: &serde_json::Value, key: &KeyPath) -> Option<String> {
 
 #[cfg(test)]
 mod tests;
+mod tool_call;

@@ -111,6 +111,11 @@ fn figures(info: RunInfo, tally: &Tally) -> Report {
         interrupted: tally.was_interrupted(),
         pauses: tally.pauses.clone(),
         tags: Vec::new(),
+        burst: match &info.scenario.kind {
+            ScenarioKind::DeadlockProbe(_) => crate::tally::burst(&tally.lanes),
+            _ => Vec::new(),
+        },
+        baseline: None,
     }
 }
 

@@ -185,7 +185,7 @@ fn sustained() -> Run {
 }
 
 /// Nothing is wrong.
-pub(super) fn healthy() -> Report {
+pub(crate) fn healthy() -> Report {
     let run = sustained().memory(&[120.0, 122.5, 121.0]);
     let run = run.ok("get_quote", 9_000, 8_200).ok("get_quote", 2_900, 12_300);
     run.ok("analyze_options", 300, 45_600).ok("analyze_options", 145, 123_400).report()
@@ -202,7 +202,7 @@ pub(super) fn deadlocked() -> Report {
 }
 
 /// Too slow, and a tool that fails.
-pub(super) fn violated() -> Report {
+pub(crate) fn violated() -> Report {
     let limits = Thresholds {
         p99_latency: Duration::from_millis(100),
         error_rate: 0.01,

@@ -1,10 +1,10 @@
 //! Grades and coverage: what a run says of the server beyond its figures.
 
-use super::model::{Coverage, Report, ToolStats};
+use super::model::{Coverage, Report, Severity, ToolStats};
 use crate::{
     outcome::ErrorCategory,
     pace::Level,
-    stats::grade::{Grades, Measured, grades},
+    stats::grade::{Grade, Grades, Measured, grades},
 };
 
 /// Fewer calls than this are not graded.
@@ -28,12 +28,24 @@ pub(super) fn grade(report: &Report) -> Option<Grades> {
         .iter()
         .filter(|step| matches!(step.load, Some(Level::Concurrent(2..))))
         .max_by(|one, other| level(one.load).total_cmp(&level(other.load)));
-    Some(grades(&Measured {
+    let measured = grades(&Measured {
         p99: Some(report.latency.p99),
         error_rate: report.error_rate(),
         p50_alone: alone.filter(|step| step.latency.count > 0).map(|step| step.latency.p50),
         p50_loaded: loaded.filter(|step| step.latency.count > 0).map(|step| step.latency.p50),
-    }))
+    });
+    let worst = report.findings.iter().map(|finding| finding.severity).max();
+    Some(measured.capped(worst.and_then(cap)))
+}
+
+/// The best grade that a server may have of which this was found: fast answers are worth little where
+/// some of them are wrong.
+pub(super) const fn cap(worst: Severity) -> Option<Grade> {
+    match worst {
+        Severity::Critical => Some(Grade::F),
+        Severity::Warning => Some(Grade::B),
+        Severity::Info => None,
+    }
 }
 
 fn level(load: Option<Level>) -> f64 {
@@ -60,4 +72,29 @@ fn answered_with_error(tool: &ToolStats) -> bool {
     use ErrorCategory::{ProtocolError, ServerError, ToolError};
     let replies = [ServerError, ProtocolError, ToolError];
     replies.iter().any(|category| tool.errors.get(category).is_some_and(|count| *count > 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        report::{fixture::Run, phrases},
+        scenario::Scenario,
+    };
+
+    #[test]
+    fn what_was_found_caps_the_grade() {
+        let healthy = Run::of(Scenario::sustained()).ok("t", 1_000, 900).report();
+        assert_eq!(healthy.grades.unwrap().overall, Some(Grade::A), "{:?}", healthy.findings);
+        // One of a thousand: fast, hardly an error, and yet a bug.
+        let bug = Run::of(Scenario::sustained()).ok("t", 1_000, 900).silent("t", 1, "silence");
+        let bug = bug.report();
+        assert!(bug.findings.iter().any(|finding| finding.severity == Severity::Critical));
+        assert_eq!(bug.grades.unwrap().latency, Some(Grade::A));
+        assert_eq!(bug.grades.unwrap().overall, Some(Grade::F));
+        let told = phrases::grades(&bug).unwrap();
+        assert!(
+            told.starts_with("F (latency A, ") && told.ends_with("; lower for what was found)")
+        );
+    }
 }

@@ -55,7 +55,7 @@ fn head(report: &Report) -> String {
     let server = &report.server_info;
     let reasons = match phrases::reasons(report) {
         reasons if reasons.is_empty() => reasons,
-        reasons => format!(" ({reasons})"),
+        reasons => format!(" ({})", prose(&reasons, LONGEST_TEXT)),
     };
     let facts = match phrases::server_facts(server) {
         facts if facts.is_empty() => String::new(),
@@ -64,7 +64,7 @@ fn head(report: &Report) -> String {
     let lines = [
         format!("# Run {}\n", prose(&report.run_id, LONGEST_NAME)),
         // Two spaces at the end of a line break it.
-        format!("**Status:** {} {}{reasons}  ", mark(report.verdict), report.verdict.name()),
+        format!("**Status:** {} {}{reasons}  ", mark(phrases::tone(report)), report.headline()),
         format!("**Server:** {}{facts}  ", code(&server.target, LONGEST_TEXT)),
         format!("**Scenario:** {}  ", phrases::scenario(&report.scenario_kind)),
         format!("**Calls:** {}  ", calls(report)),
@@ -90,6 +90,9 @@ fn finding(finding: &Finding) -> String {
     let word = phrases::severity(finding.severity);
     let mut text = format!("\n### {word}: {}\n\n", code(&finding.id, LONGEST_NAME));
     let _ = writeln!(text, "{}", prose(&finding.message, LONGEST_TEXT));
+    if let Some(meaning) = &finding.meaning {
+        let _ = writeln!(text, "\n{}", prose(meaning, LONGEST_TEXT));
+    }
     if !finding.evidence.is_empty() {
         text.push('\n');
     }

@@ -25,7 +25,7 @@ pub(crate) mod validity;
 pub mod wrap;
 
 #[cfg(test)]
-mod fixture;
+pub(crate) mod fixture;
 #[cfg(test)]
 mod tests;
 

@@ -7,9 +7,10 @@ use std::{
 
 use super::{
     figures::{counted, decimal, grouped},
-    model::{Coverage, KeywordCoverage, Report, ServerInfo, Severity},
+    model::{Coverage, KeywordCoverage, Report, ServerInfo, Severity, Verdict},
 };
 use crate::{
+    compare::ComparisonVerdict,
     fuzz::{Class, FuzzStats},
     scenario::ScenarioKind,
     thresholds::ThresholdKind,
@@ -74,7 +75,8 @@ pub(super) fn grades(report: &Report) -> Option<String> {
     ];
     let parts: Vec<String> =
         parts.iter().filter_map(|(name, grade)| Some(format!("{name} {}", (*grade)?))).collect();
-    Some(format!("{} ({})", grades.overall?, parts.join(", ")))
+    let capped = if grades.is_capped() { "; lower for what was found" } else { "" };
+    Some(format!("{} ({}{capped})", grades.overall?, parts.join(", ")))
 }
 
 /// How many of the server's tools were called, where there are several, and how much of them.
@@ -131,8 +133,28 @@ pub(super) fn fuzz(fuzz: &FuzzStats) -> String {
     )
 }
 
-/// Why the verdict is what it is: `1 critical finding, 2 threshold violations`.
+/// Why the word above the run is what it is: `1 critical finding, 2 threshold violations`. It may hold
+/// text of the server.
 pub(super) fn reasons(report: &Report) -> String {
+    let own = own_reasons(report);
+    let Some(baseline) = report.baseline.as_ref().filter(|_| tone(report) != report.verdict) else {
+        return own;
+    };
+    let compared = format!("compared with the baseline: {}", baseline.message);
+    if own.is_empty() { compared } else { format!("{own}; {compared}") }
+}
+
+/// The verdict whose colour the word above the run has.
+pub(super) fn tone(report: &Report) -> Verdict {
+    match report.baseline.as_ref().map(|baseline| baseline.verdict) {
+        _ if !report.verdict.passes() => report.verdict,
+        None | Some(ComparisonVerdict::Pass) => report.verdict,
+        Some(ComparisonVerdict::Undecided) => Verdict::Invalid,
+        Some(ComparisonVerdict::Invalid | ComparisonVerdict::Regression) => Verdict::Fail,
+    }
+}
+
+fn own_reasons(report: &Report) -> String {
     let of = |severity| {
         report.findings.iter().filter(|finding| finding.severity == severity).count() as u64
     };

@@ -34,7 +34,7 @@ pub struct Summary {
     pub run_id: String,
     /// Whether every limit held and no bug was found.
     pub passed: bool,
-    /// The word above everything else.
+    /// What the run came to by itself, whatever it is compared with.
     pub verdict: Verdict,
     /// What the command returns to the shell: 0 passed, 1 failed, 130 interrupted.
     pub exit_code: u8,
@@ -131,18 +131,46 @@ impl From<&Finding> for SummaryFinding {
     }
 }
 
-impl Summary {
-    /// Adds how the run compares with an earlier one. The exit code becomes what the command
-    /// returns with both in mind.
-    pub fn compared(&mut self, comparison: &Comparison, exit: Exit) {
+impl From<&Comparison> for BaselineSummary {
+    fn from(comparison: &Comparison) -> Self {
         let run = comparison.base.runs.first();
-        self.baseline = Some(BaselineSummary {
+        Self {
             run_id: run.map(|run| run.run_id.clone()).unwrap_or_default(),
             run_dir: run.and_then(|run| run.run_dir.clone()),
             verdict: comparison.verdict,
             message: comparison.headline(),
-        });
+        }
+    }
+}
+
+/// What a run found counts before what it is compared with.
+fn headline(own: Verdict, baseline: Option<&BaselineSummary>) -> &'static str {
+    match baseline {
+        Some(baseline) if own.passes() && baseline.verdict != ComparisonVerdict::Pass => {
+            baseline.verdict.name()
+        }
+        _ => own.name(),
+    }
+}
+
+impl Report {
+    /// The word above the run: its own verdict, or that of the comparison which it does not pass.
+    pub fn headline(&self) -> &'static str {
+        headline(self.verdict, self.baseline.as_ref())
+    }
+}
+
+impl Summary {
+    /// Adds how the run compares with an earlier one. The exit code becomes what the command
+    /// returns with both in mind.
+    pub fn compared(&mut self, comparison: &Comparison, exit: Exit) {
+        self.baseline = Some(comparison.into());
         self.exit_code = exit.code();
+    }
+
+    /// The word above the run: its own, unless its gate is one that the run does not simply pass.
+    pub fn headline(&self) -> &'static str {
+        headline(self.verdict, self.baseline.as_ref())
     }
 
     /// Writes the summary as `summary.json` has it.
@@ -194,7 +222,7 @@ pub fn summary(report: &Report, run_dir: Option<&Path>) -> Summary {
         run_dir: run_dir.map(|path| path.to_string_lossy().into_owned()),
         seed: report.seed,
         tags: report.tags.clone(),
-        baseline: None,
+        baseline: report.baseline.clone(),
     }
 }
 

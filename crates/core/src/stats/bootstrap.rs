@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     interval::{Interval, student},
     order,
-    resample::Side,
+    resample::{BEYOND, Side},
 };
 use crate::seed::Seed;
 
@@ -180,6 +180,26 @@ pub fn compare(
     changes.into_iter().enumerate().map(difference).collect()
 }
 
+/// Where the times lie below which these shares of all calls lie, with 95 % confidence; nothing for a
+/// run that is too short. The shares are in ascending order, and those with too few calls beyond them
+/// are left out at the end. The same seed gives the same answer.
+pub fn band(blocks: &[Block], shares: &[f64], resamples: u32, seed: Seed) -> Vec<Interval> {
+    let mut side = Side::of(blocks);
+    if !side.is_enough() {
+        return Vec::new();
+    }
+    let calls: f64 =
+        blocks.iter().flat_map(|block| &block.times).map(|(_, count)| *count as f64).sum();
+    let known = shares.iter().take_while(|share| calls * (1.0 - **share) >= BEYOND - 1e-6).count();
+    let mut dice = seed.dice(3);
+    let mut draws = vec![Vec::new(); known];
+    for _ in 0..resamples.clamp(100, 100_000) {
+        let times = side.drawn_times(&mut dice, &shares[..known]);
+        draws.iter_mut().zip(times).for_each(|(draws, time)| draws.extend(time));
+    }
+    draws.into_iter().map_while(middle).collect()
+}
+
 /// Compares figures of interleaved repeats: one `(base, candidate)` pair a round.
 ///
 /// What both runs of a round share, such as a busy machine, cancels out. Rounds are few, and a
@@ -304,6 +324,18 @@ mod tests {
             );
             assert_eq!(verdicts(&candidate, &base)[..3], [Better; 3], "seed {seed}");
         }
+    }
+
+    #[test]
+    fn a_band_holds_the_truth_and_ends_where_calls_are_few() {
+        let shares = [0.5, 0.9, 0.99, 0.999];
+        let blocks = run(1, 30, 100, 1.0);
+        let found = band(&blocks, &shares, 200, Seed(1));
+        assert_eq!(found.len(), 3, "3000 calls have no p999");
+        // The median of the distribution that the calls are drawn from.
+        assert!(found[0].low < 1e7 && 1e7 < found[0].high, "{found:?}");
+        assert!(found[2].high - found[2].low > found[0].high - found[0].low, "{found:?}");
+        assert_eq!(band(&blocks[..4], &shares, 200, Seed(1)), []);
     }
 
     #[test]

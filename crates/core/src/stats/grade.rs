@@ -10,6 +10,8 @@
 //!   throughput gains would be unfair to a server that works one call after the other by design, and
 //!   is no concern of a caller; the wait is. A call alone counts as a millisecond at least: below it,
 //!   transport and scheduler are measured and not the server.
+//!
+//! Overall the worst of them counts, and what was found: a bug makes it F, a warning B at best.
 
 use std::{fmt, fmt::Write as _, time::Duration};
 
@@ -85,8 +87,24 @@ pub struct Grades {
     pub errors: Option<Grade>,
     /// By what full load does to the median.
     pub concurrency: Option<Grade>,
-    /// The worst of them.
+    /// The worst of them, or of what was found: a bug makes it F, a warning B at best.
     pub overall: Option<Grade>,
+}
+
+impl Grades {
+    /// No better overall than this.
+    #[must_use]
+    pub fn capped(self, best: Option<Grade>) -> Self {
+        Self {
+            overall: self.overall.map(|grade| best.map_or(grade, |best| grade.max(best))),
+            ..self
+        }
+    }
+
+    /// Whether something else than the figures made it worse.
+    pub fn is_capped(&self) -> bool {
+        [self.latency, self.errors, self.concurrency].into_iter().flatten().max() < self.overall
+    }
 }
 
 /// Grades what was measured.

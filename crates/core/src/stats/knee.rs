@@ -119,7 +119,10 @@ fn find_knee(points: &[Point]) -> Result<(Knee, f64), String> {
     let highest = points.last().map_or(0.0, |point| point.load);
     let none = format!("no knee up to {}", short(highest));
     if points.len() < ENOUGH {
-        return Err(format!("{none}: {} steps are too few to tell", points.len()));
+        return Err(match points.len() {
+            1 => format!("{none}: one step is too few to tell"),
+            steps => format!("{none}: {steps} steps are too few to tell"),
+        });
     }
     let (kept, beyond) = up_to_collapse(points);
     let bend = Bend::of(kept).ok_or_else(|| format!("{none}: nothing was answered"))?;
@@ -317,7 +320,10 @@ mod tests {
             let shown = breaking_point(&ramp(1..=count, 1.0), 0.0);
             assert_eq!(
                 shown.reason,
-                format!("no knee up to {count}: {count} steps are too few to tell")
+                match count {
+                    1 => "no knee up to 1: one step is too few to tell".to_owned(),
+                    _ => format!("no knee up to {count}: {count} steps are too few to tell"),
+                }
             );
         }
     }

@@ -132,7 +132,10 @@ impl Growth {
     /// The reason in a sentence. `unit` is that of the samples, such as `MB`.
     pub fn explain(&self, unit: &str) -> String {
         let Some(fit) = self.fit else {
-            return format!("{} samples after the warm-up do not show how it grows", self.samples);
+            return match self.samples {
+                1 => "one sample after the warm-up does not show how it grows".into(),
+                samples => format!("{samples} samples after the warm-up do not show how it grows"),
+            };
         };
         let grew = format!(
             "predicted growth of {:.1} {unit} over the run ({:.4} {unit}/s, R² {:.2}, {} samples)",

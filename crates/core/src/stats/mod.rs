@@ -22,7 +22,7 @@ pub mod regression;
 pub mod search;
 pub mod usl;
 
-mod order;
+pub(crate) mod order;
 mod plateau;
 mod resample;
 mod stamps;

@@ -10,7 +10,7 @@ pub(super) fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
 }
 
 /// The middle value; nothing without values.
-pub(super) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     quantile(&sorted(values), 0.5)
 }
 

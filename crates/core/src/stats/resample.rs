@@ -72,6 +72,19 @@ impl<'a> Side<'a> {
     /// The figures of a run of the same length, drawn from this one with replacement. The last second
     /// is followed by the first, so that all are drawn equally often.
     pub(super) fn drawn(&mut self, dice: &mut Dice) -> Figures {
+        let weights = self.weights(dice);
+        self.figures(&weights)
+    }
+
+    /// The times below which these shares of a drawn run lie, the shares in ascending order.
+    pub(super) fn drawn_times(&mut self, dice: &mut Dice, shares: &[f64]) -> Vec<Option<f64>> {
+        let weights = self.weights(dice);
+        self.figures(&weights);
+        self.quantiles(shares)
+    }
+
+    /// How often each second comes up in a draw.
+    fn weights(&self, dice: &mut Dice) -> Vec<u64> {
         let count = self.blocks.len();
         let mut weights = vec![0; count];
         for at in 0..count {
@@ -82,7 +95,7 @@ impl<'a> Side<'a> {
                 }
             }
         }
-        self.figures(&weights)
+        weights
     }
 
     /// The figures of the blocks, each taken as often as its weight says.
@@ -100,26 +113,28 @@ impl<'a> Side<'a> {
             }
         }
         let calls = ok as f64 + errors as f64;
-        let [p50, p95, p99] = self.quantiles();
+        let times = self.quantiles(&QUANTILES);
+        let [p50, p95, p99] = [0, 1, 2].map(|at| times.get(at).copied().flatten());
         let error_rate = (calls > 0.0).then(|| errors as f64 / calls);
         let throughput = ok as f64 / self.blocks.len().max(1) as f64;
         [p50, p95, p99, error_rate, (!self.blocks.is_empty()).then_some(throughput)]
     }
 
-    /// The times below which the shares [`QUANTILES`] of the drawn calls lie.
-    fn quantiles(&self) -> [Option<f64>; 3] {
+    /// The times below which these shares of the drawn calls lie, the shares in ascending order.
+    fn quantiles(&self, shares: &[f64]) -> Vec<Option<f64>> {
         let total = self.counts.iter().fold(0_u64, |sum, count| sum.saturating_add(*count));
         let mut counted = self.values.iter().zip(&self.counts);
         let (mut seen, mut value) = (0_u64, None);
-        QUANTILES.map(|share| {
-            let rank = (share * total as f64).ceil() as u64;
+        let time = |share: &f64| {
+            let rank = ((share * total as f64).ceil() as u64).max(1);
             while seen < rank {
                 let Some((next, count)) = counted.next() else { break };
                 seen = seen.saturating_add(*count);
                 value = Some(*next as f64);
             }
             value
-        })
+        };
+        shares.iter().map(time).collect()
     }
 }
 

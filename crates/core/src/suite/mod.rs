@@ -32,6 +32,9 @@ mod test;
 mod tests;
 mod variables;
 
+/// A suite to start from, which runs as it stands; `example-config --suite` prints it.
+pub const EXAMPLE: &str = include_str!("example.yml");
+
 pub use self::{
     agent::{AgentTest, MAX_TOKENS, MAX_TURNS},
     check::NEGATIVE_CHECKS,

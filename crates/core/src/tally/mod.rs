@@ -15,6 +15,7 @@
 
 mod counts;
 mod generator;
+mod lanes;
 mod note;
 mod pauses;
 mod segment;
@@ -27,6 +28,7 @@ use std::{collections::BTreeMap, time::Duration};
 use hdrhistogram::Histogram;
 
 use crate::{
+    arguments::is_misdelivered,
     event::{Call, Diagnosis, Event, Failure, Phase, ProcessSample, note as notes},
     histogram,
     outcome::ErrorCategory,
@@ -36,6 +38,8 @@ use crate::{
 
 pub use counts::Counts;
 pub use generator::Generator;
+pub use lanes::Lane;
+pub(crate) use lanes::burst;
 pub use note::Note;
 pub use pauses::{Pause, paused_within};
 pub use segment::Segment;
@@ -60,6 +64,10 @@ pub struct Tally {
     pub notes: BTreeMap<String, Note>,
     /// Examples of failures by category.
     pub failures: BTreeMap<ErrorCategory, Note>,
+    /// The first calls, one by one.
+    pub lanes: Vec<Lane>,
+    /// Failures of which the reply itself was well formed, but was that of another call, or may be.
+    pub misdelivered: u64,
     /// What silent calls turned out to be, with the evidence.
     pub diagnoses: BTreeMap<Diagnosis, Note>,
     /// When the load was held on purpose, in order.
@@ -133,6 +141,7 @@ impl Tally {
             None => failure.message.clone().into_owned(),
         };
         self.failures.entry(failure.category).or_default().add(at, &what);
+        self.misdelivered += u64::from(is_misdelivered(&failure.message));
         if failure.category == ErrorCategory::Hang {
             self.hung_for.push(at.saturating_sub(call.started));
         }
@@ -149,6 +158,9 @@ impl Tally {
     /// Books a call that has ended.
     #[inline]
     fn observe_end(&mut self, call: &Call<'_>, at: Duration, failed: Option<ErrorCategory>) {
+        if self.lanes.len() < lanes::MOST {
+            self.lanes.push(Lane { from: call.started, to: at, failed });
+        }
         let name = call.tool.as_deref().unwrap_or(&call.method);
         self.timeline.record(name, at, at.saturating_sub(call.intended), failed.is_some());
         let segment = self.segment(call.segment);
@@ -209,6 +221,8 @@ impl Tally {
         note::merge_notes(&mut self.notes, other.notes);
         note::merge_notes(&mut self.failures, other.failures);
         note::merge_notes(&mut self.diagnoses, other.diagnoses);
+        self.misdelivered += other.misdelivered;
+        lanes::merge(&mut self.lanes, other.lanes);
         self.pauses.extend(other.pauses);
         self.pauses.sort_by_key(|pause| pause.from);
         self.hang_count += other.hang_count;

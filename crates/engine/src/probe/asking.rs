@@ -3,7 +3,7 @@
 use std::{cell::RefCell, rc::Rc, time::Duration};
 
 use mcp_loadtest_core::{
-    display::visible,
+    display::{visible, visible_lines},
     event::Phase,
     jsonrpc::{self, Id, Message},
     mcp::{Tool, lifecycle, lifecycle::Control, method},
@@ -223,6 +223,14 @@ fn with_last_words(session: &Session, seen: Seen, pulse: Pulse) -> (Seen, Pulse)
     let Some(words) = last_words(&tail) else { return (Seen::Gone(cause.clone()), pulse) };
     let message = format!("{}; its last words: {}", cause.message, visible(words, 160)).into();
     (Seen::Gone(Break { message, ..cause.clone() }), pulse)
+}
+
+/// The end of what the server said on stderr, as a clause.
+pub(crate) fn last_words_of(session: &Session) -> String {
+    match visible_lines(&session.stderr_tail(), 3, 160).join(" | ") {
+        words if words.is_empty() => String::new(),
+        words => format!("; its last words: {words}"),
+    }
 }
 
 /// The line that says most: the last one that names an error, or else the last one with words.

@@ -39,6 +39,7 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 use mcp_loadtest_core::{check::Depth, seed::Seed, server::Server, thresholds::Thresholds};
 use serde_json::Value;
 
+pub(crate) use self::asking::last_words_of;
 use self::bench::Settings;
 pub use self::{
     checks::{Check, PROBES},

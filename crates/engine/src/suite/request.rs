@@ -3,7 +3,6 @@
 use std::{rc::Rc, time::Duration};
 
 use mcp_loadtest_core::{
-    display::visible_lines,
     event::Phase,
     mcp::method,
     outcome::{ErrorCategory, Outcome as CallOutcome},
@@ -14,6 +13,8 @@ use mcp_loadtest_core::{
 };
 use mcp_loadtest_wire::session::{Deadlines, How, Prepared, Reply, Session};
 use serde_json::{Map, Value, json};
+
+use crate::probe::last_words_of;
 
 use super::{
     bad_input,
@@ -146,7 +147,7 @@ async fn ask(
     let (mut reply, mut lent) = send(question, lent).await?;
     // A server that was not new may have died of the test before: a new one shows whose fault it is.
     if let (Some(before), true) = (before, is_gone(&reply)) {
-        let said = last_words(&lent.session);
+        let said = last_words_of(&lent.session);
         let fresh = pool.fresh(case.suite, question.server, isolation).await?;
         pool.back(case.suite, question.server, lent, at, isolation).await;
         (reply, lent) = send(question, fresh).await?;
@@ -190,14 +191,6 @@ fn is_gone(reply: &Reply) -> bool {
     matches!(reply.outcome, CallOutcome::Failed(ErrorCategory::Crash | ErrorCategory::Disconnected))
 }
 
-/// The end of what the server said on stderr, as a clause.
-pub(super) fn last_words(session: &Session) -> String {
-    match visible_lines(&session.stderr_tail(), 3, 160).join(" | ") {
-        words if words.is_empty() => String::new(),
-        words => format!("; its last words: {words}"),
-    }
-}
-
 /// The document that expectations look at.
 pub(super) fn document(reply: &Reply, session: &Session) -> Value {
     let took = (reply.took().as_secs_f64() * 1e6).round() / 1e3;
@@ -214,7 +207,7 @@ pub(super) fn document(reply: &Reply, session: &Session) -> Value {
             }
             error["category"] = category.name().into();
             if is_gone(reply) {
-                error["message"] = format!("{}{}", reply.message, last_words(session)).into();
+                error["message"] = format!("{}{}", reply.message, last_words_of(session)).into();
             }
             document["error"] = error;
         }

@@ -46,7 +46,7 @@ pub struct Finding {
     /// What was seen, a sentence each.
     pub evidence: Vec<String>,
     /// What was counted or measured.
-    pub figures: BTreeMap<&'static str, f64>,
+    pub figures: BTreeMap<String, f64>,
 }
 
 impl Finding {
@@ -87,8 +87,8 @@ impl Finding {
 
     /// Adds a figure.
     #[must_use]
-    pub(super) fn figure(mut self, name: &'static str, value: f64) -> Self {
-        self.figures.insert(name, value);
+    pub(super) fn figure(mut self, name: impl Into<String>, value: f64) -> Self {
+        self.figures.insert(name.into(), value);
         self
     }
 }

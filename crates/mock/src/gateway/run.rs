@@ -222,7 +222,7 @@ async fn make(check: &Check, bench: &Bench) -> Checked {
         id: check.id.into(),
         verdict: finding.verdict,
         evidence: finding.evidence,
-        figures: finding.figures.into_iter().map(|(name, value)| (name.into(), value)).collect(),
+        figures: finding.figures,
         advice: (finding.verdict == Verdict::Broken).then(|| check.advice.into()),
         took_ms: begun.elapsed().as_secs_f64() * 1e3,
     }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use clap::{Args, ValueEnum};
-use mcp_loadtest_core::{display, exit::Exit};
+use mcp_loadtest_core::{display, exit::Exit, report::figures::counted};
 use mcp_loadtest_mock::audit::{Filter, Row, Source};
 use serde_json::Value;
 
@@ -57,7 +57,7 @@ pub(super) fn run(
         Some(file) => {
             let path = env.path(file);
             let rows = write_file(args.format, &filter, log, &path)?;
-            env.err(&format!("{rows} rows written to {}\n", path.display()));
+            env.err(&format!("{} written to {}\n", counted(rows, "row"), path.display()));
         }
     }
     Ok(Exit::Pass)

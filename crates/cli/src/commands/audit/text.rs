@@ -73,7 +73,7 @@ pub(super) fn name(row: &Row) -> String {
     }
 }
 
-fn outcome(row: &Row) -> String {
+pub(super) fn outcome(row: &Row) -> String {
     let mut text = if row.success { "ok" } else { "failed" }.to_owned();
     if let Some(code) = row.error_code {
         let _ = write!(text, " {code}");

@@ -30,7 +30,11 @@ Examples:
   mcp-loadtest doctor
   mcp-loadtest doctor -s \"python -m my_mcp\"
   mcp-loadtest doctor --only clients,runtimes --json
-  mcp-loadtest doctor --fix")]
+  mcp-loadtest doctor --name my-server --mcp-config .mcp.json
+  mcp-loadtest doctor --fix
+
+Exit codes: 0 nothing failed, 1 something does not work, such as a server that does not start, 2 bad usage, or
+no server has that name.")]
 pub(crate) struct DoctorArgs {
     #[command(flatten)]
     server: ServerArgs,
@@ -92,7 +96,8 @@ fn explanation() -> String {
 Looks at this machine as a test would find it. Nothing is changed, unless --fix is given, and then
 only what loses nothing; each change is told. With flags that name a server, its session is begun
 and ended; no tool is called.
-A check is good, a warning (not everything will work), failed (exit 1), or could not tell.
+A check is good, a warning (not everything will work), failed (exit 1), or could not tell. Where a server
+is named, what keeps others from starting is only a warning.
 
 Checks:
 "

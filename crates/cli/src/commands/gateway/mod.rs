@@ -1,5 +1,6 @@
 //! `gateway`: does what sits between clients and servers keep what passes through it?
 
+mod outputs;
 mod text;
 
 use std::{pin::pin, time::Duration};
@@ -18,6 +19,7 @@ use mcp_loadtest_wire::{
 };
 use tokio_util::sync::CancellationToken;
 
+use self::outputs::OutputArgs;
 use super::{block_on, explain};
 use crate::{
     env::Env,
@@ -36,6 +38,7 @@ Examples:
   mcp-loadtest gateway --gateway http://127.0.0.1:8080/mcp --upstream-port 9000 -- my-gateway --config gw.yml
   mcp-loadtest gateway --only cancel,streaming -- my-gateway {upstream}
   mcp-loadtest gateway --json --skip latency -- my-gateway {upstream} > gateway.json
+  mcp-loadtest gateway --html gateway.html --junit gateway.xml --github -- my-gateway {upstream}
 
 Without --gateway, the command is started for each session and spoken with over its pipes; `{upstream}`
 in it is the URL of our server, as is the variable MCP_LOADTEST_UPSTREAM. With --gateway, the gateway
@@ -79,9 +82,11 @@ pub(crate) struct GatewayArgs {
     /// Also show the gateway's stderr as it comes.
     #[arg(long)]
     tee_stderr: bool,
-    /// Print one JSON document, and nothing else.
-    #[arg(long)]
-    json: bool,
+    /// No progress while it runs.
+    #[arg(short, long)]
+    quiet: bool,
+    #[command(flatten)]
+    outputs: OutputArgs,
     /// Print what each check means, and exit.
     #[arg(long)]
     explain: bool,
@@ -120,7 +125,8 @@ pub(crate) fn run(args: &GatewayArgs, env: &mut Env) -> Result<Exit, CliError> {
         .patience(args.patience.unwrap_or(PATIENCE))
         .retain(|check| wanted(args, check))
         .stop(stop.clone());
-    let line = ProgressLine::new("checking", None, env.has_audience() && !args.tee_stderr);
+    let is_watched = env.has_audience() && !args.tee_stderr && !args.quiet;
+    let line = ProgressLine::new("checking", None, is_watched);
     let report = block_on(async {
         let mut checking = pin!(gateway.check());
         tokio::select! {
@@ -134,11 +140,7 @@ pub(crate) fn run(args: &GatewayArgs, env: &mut Env) -> Result<Exit, CliError> {
         }
     })??;
     drop(line);
-    if args.json {
-        env.out_json(&report);
-    } else {
-        env.out(&text::render(&report));
-    }
+    args.outputs.tell(&report, env)?;
     Ok(match (report.interrupted, report.passed) {
         (true, _) => Exit::Interrupted,
         (false, true) => Exit::Pass,

@@ -34,17 +34,29 @@ pub(super) fn render(report: &Report) -> String {
     text
 }
 
-fn headline(report: &Report) -> String {
-    let count = |verdict| report.checks.iter().filter(|checked| checked.verdict == verdict).count();
-    let (word, color) = match (count(Verdict::Broken), report.interrupted, report.passed) {
+fn count(report: &Report, verdict: Verdict) -> usize {
+    report.checks.iter().filter(|checked| checked.verdict == verdict).count()
+}
+
+/// The word above everything else.
+pub(super) fn headline_of(report: &Report) -> (&'static str, AnsiColor) {
+    match (count(report, Verdict::Broken), report.interrupted, report.passed) {
         (1.., ..) => ("BROKEN", AnsiColor::Red),
         (0, true, _) => ("INTERRUPTED", AnsiColor::Yellow),
-        (0, false, false) => ("INCOMPLETE", AnsiColor::Yellow),
+        (0, false, false) => ("UNDECIDED", AnsiColor::Yellow),
         (0, false, true) => ("KEPT", AnsiColor::Green),
-    };
-    let paint = style(color);
+    }
+}
+
+/// What the gateway calls itself, or else how it was reached.
+pub(super) fn name_of(report: &Report) -> String {
     let name = report.name.as_deref().unwrap_or(&report.gateway);
     let version = report.version.as_deref().unwrap_or("");
+    format!("{} {}", visible(name, 80), visible(version, 40)).trim_end().to_owned()
+}
+
+/// How many checks came to which end.
+pub(super) fn sums(report: &Report) -> String {
     let sums = [
         (Verdict::Kept, "kept"),
         (Verdict::Measured, "measured"),
@@ -54,17 +66,22 @@ fn headline(report: &Report) -> String {
     ];
     let sums: Vec<_> = sums
         .into_iter()
-        .filter_map(|(verdict, words)| match count(verdict) {
+        .filter_map(|(verdict, words)| match count(report, verdict) {
             0 => None,
             several => Some(format!("{several} {words}")),
         })
         .collect();
+    sums.join(", ")
+}
+
+fn headline(report: &Report) -> String {
+    let (word, color) = headline_of(report);
+    let paint = style(color);
     let upstream = report.upstream_revision.as_deref().unwrap_or("unknown");
     format!(
-        "{paint}{word}{paint:#} {} {}: {}\n  MCP {} with the client, {} with the server\n",
-        visible(name, 80),
-        visible(version, 40),
-        sums.join(", "),
+        "{paint}{word}{paint:#} {}: {}\n  MCP {} with the client, {} with the server\n",
+        name_of(report),
+        sums(report),
         report.revision,
         visible(upstream, 20)
     )

@@ -1,17 +1,25 @@
 //! `llm verdict`: what clients did with the failures that they met.
 
-use std::{io::Read as _, path::PathBuf};
+use std::{io::Read as _, path::PathBuf, time::Duration};
 
 use anstyle::{AnsiColor, Style};
 use clap::Args;
 use mcp_loadtest_core::{
+    ci::{
+        self,
+        junit::{Case, Ending, junit},
+    },
     display::visible,
     exit::Exit,
     llm::{ClientReport, Entry, Patience, judge},
     report::{Finding, Severity, Verdict},
 };
 
-use crate::{env::Env, error::CliError};
+use crate::{
+    ci_args::{CiArgs, JunitArg},
+    env::Env,
+    error::CliError,
+};
 
 /// Arguments of `llm verdict`.
 #[derive(Debug, Args)]
@@ -19,14 +27,15 @@ use crate::{env::Env, error::CliError};
 Examples:
   mcp-loadtest llm verdict calls.jsonl
   mcp-loadtest llm verdict calls.jsonl --json
+  mcp-loadtest llm verdict calls.jsonl --github --junit verdict.xml
   curl -s $ADMIN/journal | mcp-loadtest llm verdict -
 
 Which requests are tries of one call is told by `idempotency-key` and `x-stainless-retry-count`; where a
 client sends neither, by equal bodies that come one after the other. An `x-test-id` header keeps
 independent calls apart.
 
-PASS, WARNING and FAIL speak of the client; INVALID says that it was not tested: no request came, or no
-fixture answered.
+PASS, WARNING and FAIL speak of the client; UNDECIDED says that nothing wrong was seen but not all could be
+told, INVALID that it was not tested: no request came, or no fixture answered.
 
 Exit codes: 0 nothing is wrong, 1 something is or it was not tested, 2 the journal cannot be read.")]
 pub(crate) struct VerdictArgs {
@@ -45,6 +54,10 @@ pub(crate) struct VerdictArgs {
     /// Print the verdict as JSON.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    junit: JunitArg,
+    #[command(flatten)]
+    ci: CiArgs,
 }
 
 /// Runs `llm verdict`.
@@ -58,11 +71,32 @@ pub(super) fn run(args: &VerdictArgs, env: &mut Env) -> Result<Exit, CliError> {
     } else {
         env.out(&text(&report));
     }
-    Ok(match report.verdict {
+    let exit = match report.verdict {
         Verdict::Pass => Exit::Pass,
         Verdict::Warning if !args.strict => Exit::Pass,
         _ => Exit::Fail,
-    })
+    };
+    args.junit.write(|| xml(&report, exit), env)?;
+    let remarks = ci::of_findings(&report.findings, None);
+    let page = || ci::page::render("mcp-loadtest llm verdict", &remarks);
+    let (_, words) = headline(&report);
+    let word = words.split(':').next().unwrap_or_default().to_owned();
+    let outputs = [("passed", (exit == Exit::Pass).to_string()), ("verdict", word)];
+    args.ci.tell(&remarks, page, &outputs, env)?;
+    Ok(exit)
+}
+
+/// The findings and the verdict as JUnit XML.
+fn xml(report: &ClientReport, exit: Exit) -> String {
+    let mut cases: Vec<_> = report.findings.iter().map(Case::of_finding).collect();
+    let (_, words) = headline(report);
+    let ending = match exit {
+        Exit::Pass if words.starts_with("UNDECIDED") => Ending::Open(words.to_owned()),
+        Exit::Pass => Ending::Good(words.to_owned()),
+        _ => Ending::Bad(words.to_owned(), Vec::new()),
+    };
+    cases.push(Case::new("client", "verdict", ending));
+    junit("mcp-loadtest llm verdict", Duration::ZERO, &cases)
 }
 
 fn read(args: &VerdictArgs, env: &Env) -> Result<Vec<Entry>, CliError> {
@@ -90,7 +124,9 @@ fn read(args: &VerdictArgs, env: &Env) -> Result<Vec<Entry>, CliError> {
 
 /// The verdict for people.
 pub(super) fn text(report: &ClientReport) -> String {
-    let mut text = format!("{}\n\n", headline(report));
+    let (color, words) = headline(report);
+    let style = Style::new().bold().fg_color(Some(color.into()));
+    let mut text = format!("{style}{words}{style:#}\n\n");
     text.push_str(&format!(
         "  {}, {}, {}; {} aborted by the client\n",
         counted(report.requests, "request"),
@@ -122,8 +158,11 @@ fn counted(count: usize, word: &str) -> String {
     }
 }
 
-fn headline(report: &ClientReport) -> String {
-    let (color, words) = match report.verdict {
+fn headline(report: &ClientReport) -> (AnsiColor, &'static str) {
+    match report.verdict {
+        Verdict::Pass if !report.could_not_tell.is_empty() => {
+            (AnsiColor::Yellow, "UNDECIDED: nothing wrong was seen, but not all could be told")
+        }
         Verdict::Pass => (AnsiColor::Green, "PASS: the client did nothing wrong"),
         Verdict::Warning => (AnsiColor::Yellow, "WARNING: look at what the client did"),
         Verdict::Invalid if report.unmatched > 0 => {
@@ -131,9 +170,7 @@ fn headline(report: &ClientReport) -> String {
         }
         Verdict::Invalid => (AnsiColor::Red, "INVALID: there was no request to judge"),
         _ => (AnsiColor::Red, "FAIL: the client does not handle failures as it should"),
-    };
-    let style = Style::new().bold().fg_color(Some(color.into()));
-    format!("{style}{words}{style:#}")
+    }
 }
 
 fn told(finding: &Finding) -> String {

@@ -162,13 +162,14 @@ pub(crate) fn run(args: &ProbeArgs, env: &mut Env) -> Result<Exit, CliError> {
     check::server(&server)?;
     let stop = Stop::new();
     let probe = probe(args, server.clone()).with_stop(stop.clone());
-    let is_watched = env.has_audience() && !args.server.tee_stderr;
+    let is_watched = env.has_audience() && !args.server.tee_stderr && args.outputs.wants_progress();
     let report = carry_out(probe, &stop, is_watched)?;
     let pair = args.pair.iter().flat_map(|(writer, reader)| [writer, reader]);
     for tool in args.tool.iter().chain(pair) {
         is_listed(tool, &report)?;
     }
-    args.outputs.tell(&report, &server, || text::render(&report, args.verbose), env)?;
+    let judged = (report.passed, text::word(&report).0);
+    args.outputs.tell(&report, &server, judged, || text::render(&report, args.verbose), env)?;
     Ok(match (stop.is_stopped(), report.passed) {
         (true, _) => Exit::Interrupted,
         (false, true) => Exit::Pass,

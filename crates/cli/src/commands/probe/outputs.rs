@@ -1,6 +1,6 @@
 //! Where else the report of a probe goes.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use mcp_loadtest::ProbeReport;
@@ -11,11 +11,18 @@ use mcp_loadtest_core::{
     server::Server,
 };
 
-use crate::{ci_args::CiArgs, env::Env, error::CliError};
+use crate::{
+    ci_args::{CiArgs, write},
+    env::Env,
+    error::CliError,
+};
 
 /// Files and forms for machines.
 #[derive(Debug, Args)]
 pub(crate) struct OutputArgs {
+    /// No progress while it runs.
+    #[arg(short, long)]
+    quiet: bool,
     /// Print one JSON document, and nothing else.
     #[arg(long)]
     json: bool,
@@ -30,12 +37,18 @@ pub(crate) struct OutputArgs {
 }
 
 impl OutputArgs {
+    /// Whether somebody wants to see how far it is.
+    pub(crate) fn wants_progress(&self) -> bool {
+        !self.quiet
+    }
+
     /// Prints the report, as JSON or as this text, and then writes the files that were asked for: one
     /// that cannot be written costs nobody the report.
     pub(crate) fn tell(
         &self,
         report: &ProbeReport,
         server: &Server,
+        (passed, verdict): (bool, &str),
         text: impl FnOnce() -> String,
         env: &mut Env,
     ) -> Result<(), CliError> {
@@ -61,11 +74,7 @@ impl OutputArgs {
             let name = report.server_name.as_deref().unwrap_or(&report.target);
             page::render(&format!("mcp-loadtest probe: {}", visible(name, 80)), &remarks)
         };
-        self.ci.tell(&remarks, page, &[("passed", report.passed.to_string())], env)
+        let outputs = [("passed", passed.to_string()), ("verdict", verdict.to_owned())];
+        self.ci.tell(&remarks, page, &outputs, env)
     }
-}
-
-fn write(env: &Env, path: &Path, text: &str) -> Result<(), CliError> {
-    let path = env.path(path);
-    std::fs::write(&path, text).map_err(|source| CliError::Write { path, source })
 }

@@ -30,15 +30,23 @@ pub(super) fn render(report: &ProbeReport, every_case: bool) -> String {
     text
 }
 
+fn count(report: &ProbeReport, severity: Severity) -> usize {
+    report.findings.iter().filter(|found| found.severity == severity).count()
+}
+
+/// The word above everything else.
+pub(super) fn word(report: &ProbeReport) -> (&'static str, AnsiColor) {
+    match (report.passed, count(report, Severity::Warning), is_open(report)) {
+        (false, ..) => ("CRITICAL", AnsiColor::Red),
+        (true, 1.., _) => ("WARNING", AnsiColor::Yellow),
+        (true, 0, true) => ("UNDECIDED", AnsiColor::Yellow),
+        (true, 0, false) => ("PASS", AnsiColor::Green),
+    }
+}
+
 fn headline(report: &ProbeReport) -> String {
-    let count =
-        |severity| report.findings.iter().filter(|found| found.severity == severity).count();
-    let (bugs, warnings) = (count(Severity::Critical), count(Severity::Warning));
-    let (word, color) = match (report.passed, warnings) {
-        (false, _) => ("CRITICAL", AnsiColor::Red),
-        (true, 1..) => ("WARNING", AnsiColor::Yellow),
-        (true, 0) => ("PASS", AnsiColor::Green),
-    };
+    let (bugs, warnings) = (count(report, Severity::Critical), count(report, Severity::Warning));
+    let (word, color) = word(report);
     let paint = style(color);
     let name = visible(report.server_name.as_deref().unwrap_or("unnamed server"), 60);
     let version = visible(report.server_version.as_deref().unwrap_or(""), 30);
@@ -46,7 +54,11 @@ fn headline(report: &ProbeReport) -> String {
         (0, 0) => {
             let more =
                 if report.depth == Depth::Quick { "; without --quick there are more" } else { "" };
-            format!("nothing found by {}{more}", plural(report.check_ms.len(), "check"))
+            let untold = match untold(report) {
+                0 => String::new(),
+                cases => format!("; {} could not be told", plural(cases, "case")),
+            };
+            format!("nothing found by {}{untold}{more}", plural(report.check_ms.len(), "check"))
         }
         (bugs, 0) => plural(bugs, "bug"),
         (0, warnings) => plural(warnings, "warning"),
@@ -58,6 +70,15 @@ fn headline(report: &ProbeReport) -> String {
          MCP {} ({} era), handshake {handshake}, probed in {took}\n",
         report.revision, report.era
     )
+}
+
+/// Whether nothing that was tried allows a verdict.
+fn is_open(report: &ProbeReport) -> bool {
+    untold(report) > 0 && !report.checks.iter().any(|case| case.verdict.is_known())
+}
+
+fn untold(report: &ProbeReport) -> usize {
+    report.checks.iter().filter(|case| case.verdict == CaseVerdict::CouldNotTell).count()
 }
 
 fn latency(ms: f64) -> String {
@@ -192,11 +213,9 @@ fn listed(word: &str, label: &str, names: &str, color: AnsiColor) -> String {
 fn sums(report: &ProbeReport) -> String {
     let known = report.checks.iter().filter(|case| case.verdict.is_known()).count();
     let fails = report.checks.iter().filter(|case| case.fails()).count();
-    let untold =
-        report.checks.iter().filter(|case| case.verdict == CaseVerdict::CouldNotTell).count();
-    let mut text = format!("{known} cases tried, {fails} failed");
-    if untold > 0 {
-        text.push_str(&format!(", {untold} could not be told"));
+    let mut text = format!("{} tried, {fails} failed", plural(known, "case"));
+    if untold(report) > 0 {
+        text.push_str(&format!(", {} could not be told", untold(report)));
     }
     text
 }
@@ -270,9 +289,13 @@ fn finding_lines(finding: &Finding) -> String {
     };
     let paint = style(color);
     let mut text = format!("\n{paint}{word} {}{paint:#}\n", finding.id);
-    text.push_str(&paragraph("", &visible(&finding.message, LIMIT)));
-    // A single piece of evidence that says the same again helps nobody.
-    for evidence in &finding.evidence {
+    // A single piece of evidence that says the same again, and more, stands for both.
+    let (message, evidence) = match finding.evidence.as_slice() {
+        [only] if only.starts_with(&finding.message) => (only, &[][..]),
+        several => (&finding.message, several),
+    };
+    text.push_str(&paragraph("", &visible(message, LIMIT)));
+    for evidence in evidence {
         let evidence = visible(evidence, LIMIT);
         if !finding.message.contains(evidence.as_str()) {
             text.push_str(&paragraph("· ", &evidence));

@@ -17,7 +17,7 @@ use mcp_loadtest::{LoadedSuite, Seed, Stop, SuiteOutcome, SuiteRun};
 use mcp_loadtest_core::{
     agent::dialect,
     exit::Exit,
-    suite::{Provider, Selection, Shard, SuiteReport, script::PERSONAS},
+    suite::{EXAMPLE, Provider, Selection, Shard, SuiteReport, script::PERSONAS},
 };
 
 pub(super) use self::outputs::OutputArgs;
@@ -115,7 +115,10 @@ pub(crate) fn run(args: &TestArgs, env: &mut Env) -> Result<Exit, CliError> {
         let list: String = personas
             .map(|persona| format!("  scripted:{:<13} {}\n", persona.name, persona.about))
             .collect();
-        return Ok(explain(env, &format!("{EXPLANATION}{list}")));
+        let sample: String = EXAMPLE.lines().map(|line| format!("  {line}\n")).collect();
+        let keys = "Every key: docs/reference/suite.md, or `mcp-loadtest schema suite`.";
+        let sample = format!("\nA suite (`example-config --suite` prints it):\n{sample}\n{keys}");
+        return Ok(explain(env, &format!("{EXPLANATION}{list}{sample}")));
     }
     let loaded = files::load(&args.files, args.update, env)?;
     let suites: Vec<_> = loaded.iter().map(|loaded| loaded.suite.clone()).collect();

@@ -1,9 +1,6 @@
 //! Where the results of suites go.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::PathBuf;
 
 use clap::Args;
 use mcp_loadtest_core::{
@@ -15,7 +12,11 @@ use mcp_loadtest_core::{
     },
 };
 
-use crate::{ci_args::CiArgs, env::Env, error::CliError};
+use crate::{
+    ci_args::{CiArgs, write},
+    env::Env,
+    error::CliError,
+};
 
 /// Files and forms for machines.
 #[derive(Debug, Default, Args)]
@@ -68,13 +69,9 @@ impl OutputArgs {
         if let Some(path) = &self.html {
             write(env, path, &rendered("html", report))?;
         }
-        let passed = (report.exit() == Exit::Pass).to_string();
-        let page = || rendered("markdown", report);
-        self.ci.tell(&of_suite(report), page, &[("passed", passed)], env)
+        let is_passed = report.exit() == Exit::Pass;
+        let verdict = if is_passed { "PASS" } else { "FAIL" };
+        let outputs = [("passed", is_passed.to_string()), ("verdict", verdict.to_owned())];
+        self.ci.tell(&of_suite(report), || rendered("markdown", report), &outputs, env)
     }
-}
-
-fn write(env: &Env, path: &Path, text: &str) -> Result<(), CliError> {
-    let path = env.path(path);
-    fs::write(&path, text).map_err(|source| CliError::Write { path, source })
 }

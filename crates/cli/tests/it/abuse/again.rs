@@ -67,6 +67,6 @@ fn the_command_of_a_load_finds_it_again_and_asks_for_its_secrets() {
     let masked = run(&["run", "--config", config]);
     assert_eq!(masked.code, 2, "{}", masked.out);
     assert!(
-        masked.err.contains("server.env.MOCK_TOKEN") && masked.err.contains("--env MOCK_TOKEN=…")
+        masked.err.contains("[server] env.MOCK_TOKEN") && masked.err.contains("--env MOCK_TOKEN=…")
     );
 }

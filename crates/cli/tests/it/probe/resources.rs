@@ -77,6 +77,18 @@ fn bad_servers_are_caught_and_good_ones_are_not() {
     }
 }
 
+#[test]
+fn of_what_a_server_died_among_refused_requests_is_told_with_its_last_words() {
+    let told = told("reject_churn", &["-s", &mock("bad-broken-json.py")]);
+    told.must_be(Some("critical"));
+    let cases = told.report["checks"].as_array().unwrap();
+    let case = cases.iter().find(|case| case["verdict"] == "crashed").unwrap();
+    let (detail, sent) = (case["detail"].as_str().unwrap(), case["sent"].as_str().unwrap());
+    assert!(detail.starts_with("one message is enough: "), "{case:#}");
+    assert!(detail.contains("its last words: ") && detail.contains("JSONDecodeError"), "{case:#}");
+    assert!(sent.ends_with("\"id\":"), "the message that is cut off: {case:#}");
+}
+
 fn at(mock: &HttpMock) -> [String; 4] {
     ["--url".into(), mock.url.clone(), "--pid".into(), mock.pid.to_string()]
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{Bench, outcome, outcomes, test_of};
-use crate::harness::mock;
+use crate::harness::{mock, run};
 
 #[test]
 fn each_kind_of_request_passes_and_fails() {
@@ -220,4 +220,23 @@ fn parameters_that_http_repeats_in_headers_are_repeated() {
     );
     let (report, code) = bench.report(&[]);
     assert_eq!(code, 0, "{report:#}");
+}
+
+#[test]
+fn the_example_passes_as_it_is_printed() {
+    let printed = run(&["example-config", "--suite"]);
+    assert_eq!(printed.code, 0, "{}", printed.err);
+    let bench = Bench::new(&printed.out.replace("command: [mcp-loadtest,", "command: [PROGRAM,"));
+    let ran = bench.test(&[]);
+    assert!(ran.code == 0 && ran.out.contains("3 passed, 0 failed"), "{}{}", ran.out, ran.err);
+}
+
+#[test]
+fn without_a_name_the_schemas_are_listed() {
+    let listed = run(&["schema"]);
+    assert!(
+        listed.code == 0 && listed.out.contains("suite        A suite of tests\n"),
+        "{}",
+        listed.out
+    );
 }

@@ -7,7 +7,10 @@
 
 use std::collections::HashMap;
 
-use crate::llm::{Ending, Entry};
+use crate::{
+    llm::{Ending, Entry},
+    report::figures::counted,
+};
 
 /// Equal bodies further apart than this are different calls.
 const LONGEST_GAP_MS: f64 = 120_000.0;
@@ -82,9 +85,10 @@ pub(super) fn chains<'e>(entries: &[&'e Entry]) -> (Vec<Chain<'e>>, Vec<String>)
     }
     let words = (unclear > 0).then(|| {
         format!(
-            "{unclear} requests had the same body as others that were under way or had failed \
+            "{} had the same body as others that were under way or had failed \
              together: tries of one call or calls of their own? They count as calls of their own; \
-             an `idempotency-key` or `x-test-id` header would tell"
+             an `idempotency-key` or `x-test-id` header would tell",
+            counted(unclear as u64, "request")
         )
     });
     (chains, words.into_iter().collect())

@@ -100,11 +100,20 @@ impl Canvas {
 
     /// The area between a lower and an upper edge.
     pub(crate) fn area(&mut self, points: &[(f64, f64, f64)], colour: usize) {
+        self.between(points, "area", colour);
+    }
+
+    /// The same, through which what lies below is seen: where a line may lie for all that is known.
+    pub(crate) fn band(&mut self, points: &[(f64, f64, f64)], colour: usize) {
+        self.between(points, "band", colour);
+    }
+
+    fn between(&mut self, points: &[(f64, f64, f64)], class: &str, colour: usize) {
         let upper = points.iter().map(|(x, _, high)| (*x, *high));
         let lower = points.iter().rev().map(|(x, low, _)| (*x, *low));
         let corners = upper.chain(lower).map(|(x, y)| format!("{:.1} {:.1}", self.x(x), self.y(y)));
         let path = corners.collect::<Vec<_>>().join("L");
-        let _ = write!(self.body, "<path class=\"area c{colour}\" d=\"M{path}Z\"/>");
+        let _ = write!(self.body, "<path class=\"{class} c{colour}\" d=\"M{path}Z\"/>");
     }
 
     /// A point.

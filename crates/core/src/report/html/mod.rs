@@ -7,12 +7,14 @@
 //! | `figure` | a plot with its sentence and its table; `table` is the latter                   |
 //! | `time`   | plots over time; `canvas` and `scale` draw what needs no script                 |
 //! | `live`   | the same page of a run that goes on                                             |
+//! | `checks` | the page of a list of checks, which others fill in                              |
 //! | `course` | what several plots know of the run                                              |
 //! | `escape` | text from elsewhere                                                             |
 //!
 //! Style and script lie in `assets/report/`; `scripts/vendor-uplot.sh` says where uPlot is from.
 
 pub(crate) mod canvas;
+pub mod checks;
 mod course;
 pub(crate) mod escape;
 mod figure;

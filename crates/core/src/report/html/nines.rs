@@ -25,13 +25,20 @@ fn share(nines: f64) -> String {
     format!("{}%", told.trim_end_matches('0').trim_end_matches('.'))
 }
 
+/// The shares of calls along the axis, and where on it they lie.
+pub(crate) fn shares(nines: f64) -> (Vec<f64>, Vec<f64>) {
+    let steps = (nines * f64::from(POINTS_PER_NINE)) as u32;
+    (0..=steps)
+        .map(|step| f64::from(step) / f64::from(POINTS_PER_NINE))
+        .map(|at| (at, 1.0 - 10_f64.powf(-at)))
+        .unzip()
+}
+
 /// The times of a histogram along the axis, in milliseconds.
 pub(crate) fn curve(times: &Histogram<u64>, nines: f64) -> Vec<(f64, Option<f64>)> {
-    let steps = (nines * f64::from(POINTS_PER_NINE)) as u32;
-    let point = |step: u32| {
-        let at = f64::from(step) / f64::from(POINTS_PER_NINE);
-        let time = histogram::quantile(times, 1.0 - 10_f64.powf(-at));
-        (at, time.map(|time| time.as_secs_f64() * 1e3))
+    let (places, shares) = shares(nines);
+    let point = |(at, share): (f64, f64)| {
+        (at, histogram::quantile(times, share).map(|time| time.as_secs_f64() * 1e3))
     };
-    (0..=steps).map(point).collect()
+    places.into_iter().zip(shares).map(point).collect()
 }

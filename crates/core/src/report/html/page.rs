@@ -36,7 +36,7 @@ pub(super) fn page(report: &Report) -> String {
         findings(report),
         footer(report),
     );
-    let title = format!("{} {}", report.verdict.name(), report.server_info.target);
+    let title = format!("{} {}", report.headline(), report.server_info.target);
     shell::page(&title, &body, &data(&figures))
 }
 
@@ -52,9 +52,9 @@ const fn tone(verdict: Verdict) -> &'static str {
 fn header(report: &Report) -> String {
     let reasons = match phrases::reasons(report) {
         reasons if reasons.is_empty() => "nothing found, no threshold violated".into(),
-        reasons => reasons,
+        reasons => prose(&reasons, LONGEST_TEXT),
     };
-    header_with(report, (tone(report.verdict), report.verdict.name()), &reasons)
+    header_with(report, (tone(phrases::tone(report)), report.headline()), &reasons)
 }
 
 /// What is seen first, around a word and the reasons for it.

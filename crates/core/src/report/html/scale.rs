@@ -123,11 +123,15 @@ pub(crate) fn short(value: f64) -> String {
     }
 }
 
-/// Seconds since the start of the run: `45s`, `3:05`, `1:02:03`.
+/// Seconds since the start of the run: `0.5s`, `45s`, `3:05`, `1:02:03`.
 pub(crate) fn clock(secs: f64) -> String {
+    let tenths = (secs.max(0.0) * 10.0).round() / 10.0;
+    if tenths < 60.0 {
+        // A short run has ticks between its seconds, of which no two may read alike.
+        return format!("{tenths}s");
+    }
     let whole = secs.max(0.0).round() as u64;
     match (whole / 3600, whole / 60 % 60, whole % 60) {
-        (0, 0, s) => format!("{s}s"),
         (0, m, s) => format!("{m}:{s:02}"),
         (h, m, s) => format!("{h}:{m:02}:{s:02}"),
     }
@@ -153,6 +157,7 @@ mod tests {
             [short(24_508.8), short(0.5), short(1234.0), short(0.0)],
             ["24.5k", "0.5", "1234", "0"]
         );
+        assert_eq!([clock(0.5), clock(1.0), clock(59.97)], ["0.5s", "1s", "1:00"]);
         assert_eq!([clock(45.0), clock(185.0), clock(3723.0)], ["45s", "3:05", "1:02:03"]);
     }
 }

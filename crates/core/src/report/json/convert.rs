@@ -69,6 +69,7 @@ impl From<&Report> for Document {
             coverage: report.coverage.clone(),
             fuzz: report.fuzz.clone(),
             tags: report.tags.clone(),
+            burst: report.burst.clone(),
             histograms_ns: Histograms {
                 latency: report.latency.histogram.clone(),
                 service: report.service.histogram.clone(),
@@ -124,6 +125,8 @@ impl From<Document> for Report {
             pauses: document.pauses,
             seed: document.seed,
             tags: document.tags,
+            burst: document.burst,
+            baseline: None,
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::{
     report::model::{Coverage, Finding, ServerInfo, TraceStats, Verdict, Window},
     scenario::ScenarioKind,
     stats::grade::Grades,
-    tally::{Pause, Second},
+    tally::{Lane, Pause, Second},
     thresholds::{ThresholdViolation, Thresholds},
 };
 
@@ -117,6 +117,9 @@ pub(super) struct Document {
     /// Names under which the run is found again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) tags: Vec<String>,
+    /// The calls of a burst one by one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) burst: Vec<Lane>,
     /// All times, for one's own analysis.
     pub(super) histograms_ns: Histograms,
 }

@@ -14,11 +14,11 @@ use super::{
 };
 use crate::{
     fuzz::FuzzStats,
-    report::{Renderer as _, json, markdown},
+    report::{Renderer as _, json, markdown, summary::BaselineSummary},
     scenario::ScenarioKind,
     server::shell_word,
     stats::grade::Grades,
-    tally::Pause,
+    tally::{Lane, Pause},
     thresholds::{ThresholdViolation, Thresholds},
 };
 
@@ -99,6 +99,12 @@ pub struct Report {
     /// Names under which the run is found again.
     #[serde(default)]
     pub tags: Vec<String>,
+    /// The calls of a burst one by one, where the scenario is one.
+    #[serde(default)]
+    pub burst: Vec<Lane>,
+    /// How it compares with an earlier run, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<BaselineSummary>,
 }
 
 impl Report {

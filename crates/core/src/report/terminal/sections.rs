@@ -56,7 +56,8 @@ impl Screen<'_> {
             reasons if reasons.is_empty() => "nothing found, no threshold violated".to_owned(),
             reasons => reasons,
         };
-        self.labelled(style_of(report.verdict), report.verdict.name(), &reasons);
+        let style = style_of(phrases::tone(report));
+        self.labelled(style, report.headline(), &visible(&reasons, 600));
         let target = self.foreign(&report.server_info.target);
         self.field("Server", &target);
         let facts = phrases::server_facts(&report.server_info);
@@ -223,6 +224,9 @@ impl Screen<'_> {
         let style = style_of_finding(finding.severity);
         self.labelled(style, phrases::severity(finding.severity), &visible(&finding.id, 60));
         self.indented("  ", &self.foreign(&finding.message));
+        if let Some(meaning) = &finding.meaning {
+            self.indented("  means: ", &self.foreign(meaning));
+        }
         for evidence in finding.evidence.iter().take(self.detail.evidence) {
             self.indented("  - ", &self.foreign(evidence));
         }

@@ -6,6 +6,7 @@ use super::sums;
 use crate::{
     check::CaseVerdict,
     display::visible,
+    report::figures::counted,
     suite::{
         recovery::{Judged, Live, Trajectory},
         result::{Outcome, SuiteReport, TestResult},
@@ -142,13 +143,13 @@ fn wire(live: &Live) -> String {
         list => list.iter().take(CALLS).map(u64::to_string).collect::<Vec<_>>().join(" "),
     };
     format!(
-        "       on the wire: {} retries (waits in ms: {}), {} cancelled, {} left running, {} effects \
+        "       on the wire: {} (waits in ms: {}), {} cancelled, {} left running, {} \
          doubled, hangs in ms: {}\n",
-        live.retries,
+        if live.retries == 1 { "1 retry".into() } else { format!("{} retries", live.retries) },
         times(&live.back_off_ms),
         live.cancels,
         live.left_running,
-        live.duplicated_effects,
+        counted(u64::from(live.duplicated_effects), "effect"),
         times(&live.hang_ms)
     )
 }

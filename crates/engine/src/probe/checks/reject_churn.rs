@@ -14,6 +14,7 @@ use super::{Check, Running};
 use crate::probe::{
     bench::Bench,
     growth::{Work, ended},
+    last_words_of,
     seen::{Seen, answers},
 };
 
@@ -41,6 +42,9 @@ const WORK: Work = Work {
 const PROMPT: Duration = Duration::from_millis(300);
 
 const NO_METHOD: &str = "mcp-loadtest/no-such-method";
+
+/// A message that ends in the middle.
+const CUT_OFF: &[u8] = b"{\"jsonrpc\": \"2.0\", \"id\":";
 
 fn run(bench: &Bench) -> Running<'_> {
     Box::pin(async move {
@@ -75,9 +79,16 @@ async fn over_http(bench: &Bench) -> Told {
     let mut next = 0;
     let act = async || {
         next = (next + 1) % kinds.len();
-        match send(bench, &session, &refusable(bench, kinds[next])).await {
-            gone @ Seen::Gone(_) => Err(ended(&CHECK, CASE, true, gone.words())),
-            silent @ Seen::Silent { .. } => Err(ended(&CHECK, CASE, false, silent.words())),
+        let request = refusable(bench, kinds[next]);
+        let (out, _) = &request;
+        match send(bench, &session, &request).await {
+            gone @ Seen::Gone(_) => {
+                let told = format!("{}{}", gone.words(), last_words_of(&session));
+                Err(ended(&CHECK, CASE, true, told).sent(out.bytes()))
+            }
+            silent @ Seen::Silent { .. } => {
+                Err(ended(&CHECK, CASE, false, silent.words()).sent(out.bytes()))
+            }
             _ => Ok(()),
         }
     };
@@ -97,7 +108,7 @@ fn refusable(bench: &Bench, kind: usize) -> (Outgoing, Option<u64>) {
         1 => listed().header("Mcp-Session-Id", None).header("MCP-Protocol-Version", None),
         2 => listed().header("MCP-Protocol-Version", Some("1900-01-01")),
         3 => RawHttp::post(request(NO_METHOD)),
-        4 => RawHttp::post(b"{\"jsonrpc\": \"2.0\", \"id\":".to_vec()),
+        4 => RawHttp::post(CUT_OFF.to_vec()),
         _ => RawHttp { verb: "GET", ..RawHttp::post(Vec::new()) }
             .header("Accept", Some("text/plain")),
     };
@@ -114,15 +125,19 @@ async fn send(bench: &Bench, session: &Session, (out, id): &(Outgoing, Option<u6
 async fn over_a_stream(bench: &Bench) -> Told {
     let session = bench.fresh().await?;
     let request = session.prepare(NO_METHOD, json!({}));
-    let bad = Cell::new(false);
+    let sent = Cell::new(0_u64);
     let act = async || {
-        bad.set(!bad.get());
-        if bad.get() {
-            session.send_raw(&Outgoing::Frame(b"{\"jsonrpc\": \"2.0\", \"id\":".to_vec()));
+        sent.set(sent.get() + 1);
+        if sent.get() % 2 == 1 {
+            session.send_raw(&Outgoing::Frame(CUT_OFF.to_vec()));
             return Ok(());
         }
         match Seen::of_reply(&session.call(&request, bench.how()).await, session.broken()) {
-            gone @ Seen::Gone(_) => Err(ended(&CHECK, CASE, true, gone.words())),
+            gone @ Seen::Gone(_) => {
+                let told = format!("{}{}", gone.words(), last_words_of(&session));
+                let requests = [CUT_OFF.to_vec(), request.frame(0).to_vec()];
+                Err(blamed(bench, told, sent.get(), requests).await)
+            }
             silent @ Seen::Silent { .. } => Err(ended(&CHECK, CASE, false, silent.words())),
             _ => Ok(()),
         }
@@ -131,4 +146,21 @@ async fn over_a_stream(bench: &Bench) -> Told {
     let result = WORK.measure(bench, session.pid(), act, &case).await;
     session.close().await;
     Ok(result)
+}
+
+/// Says of which message the server died. A death shows only with the next answer that does not come, so
+/// each of them is sent alone to a server of its own.
+async fn blamed(bench: &Bench, told: String, sent: u64, requests: [Vec<u8>; 2]) -> CaseResult {
+    for request in requests {
+        let Ok(session) = bench.fresh().await else { break };
+        let tried = bench.send_to(&session, &Outgoing::Frame(request.clone()), &|_| false).await;
+        let is_deadly = matches!(tried.seen, Seen::Gone(_));
+        session.close().await;
+        if is_deadly {
+            return ended(&CHECK, CASE, true, format!("one message is enough: {told}"))
+                .sent(&request);
+        }
+    }
+    let why = format!("after {sent} messages, of which none is deadly alone: {told}");
+    ended(&CHECK, CASE, true, why)
 }

@@ -268,7 +268,7 @@ pub(super) const TABLE: &[Row] = &[
         env: &[("MOCK_LAZY_S", "1.5")],
         hang: Duration::from_millis(500),
         errors: &[Hang],
-        findings: &["concurrency_degrades_latency", "lazy_init_cliff"],
+        findings: &["slow_calls", "lazy_init_cliff"],
         checks: &[NO_DEADLOCK, CLIFF],
         ..SUSPECT
     },

@@ -83,10 +83,14 @@ fn judge(times: &Times) -> Finding {
     } else {
         Finding::kept(told)
     };
+    let ms = |time: &Duration| time.as_secs_f64() * 1e3;
+    let finding = (1..).zip(&delays).fold(finding, |finding, (number, delay)| {
+        finding.figure(format!("delay_{number}_ms"), ms(delay))
+    });
     finding
         .figure("sent", sent.len() as f64)
         .figure("arrived", arrived.len() as f64)
-        .figure("slowest_ms", slowest.as_secs_f64() * 1e3)
+        .figure("slowest_ms", ms(&slowest))
 }
 
 /// From the first to the last.

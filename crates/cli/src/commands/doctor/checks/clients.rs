@@ -21,7 +21,11 @@ pub(super) const ENTRY: Check = Check {
 };
 
 fn run(scene: &Scene<'_>) -> Result<Vec<Found>, CliError> {
-    let seen: Vec<_> = scene.client_files.iter().flat_map(|path| file(path, scene)).collect();
+    let mut seen: Vec<_> = scene.client_files.iter().flat_map(|path| file(path, scene)).collect();
+    if scene.server.is_some() {
+        // Whoever names a server asks about that one; the check `server` tells of it.
+        seen.iter_mut().for_each(|seen| seen.health = seen.health.min(Health::Warning));
+    }
     if seen.is_empty() {
         let what = "no MCP client has a file in the usual places, so `--name` finds nothing";
         return Ok(vec![Seen::new(Health::Ok, what).into()]);
@@ -155,6 +159,23 @@ mod tests {
         assert_eq!(healths(&seen), [ok, failed, warning, failed, warning, failed], "{seen:#?}");
         assert!(seen[1].what.contains("no-such-program-anywhere"), "{seen:#?}");
         assert!(seen[2].fix.as_ref().unwrap().contains("NO_SUCH_VARIABLE"), "{seen:#?}");
+    }
+
+    #[test]
+    fn where_a_server_is_named_others_are_only_a_warning() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(".mcp.json");
+        fs::write(&path, r#"{"mcpServers": {"a": {"command": "no-such-program-anywhere"}}}"#)
+            .unwrap();
+        let var: Lookup = Box::new(|name| (name == "PATH").then(|| "/bin:/usr/bin".into()));
+        let mut scene = Scene::healthy(dir.path(), &var);
+        scene.client_files = vec![path];
+        let worst = |scene: &Scene<'_>| {
+            run(scene).unwrap().into_iter().map(|found| found.seen.health).max().unwrap()
+        };
+        assert_eq!(worst(&scene), Health::Failed);
+        scene.server = Some(Server::stdio("sh").build());
+        assert_eq!(worst(&scene), Health::Warning);
     }
 
     #[test]

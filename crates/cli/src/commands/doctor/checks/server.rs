@@ -5,6 +5,7 @@ use mcp_loadtest_core::{
     display::visible_lines,
     doctor::{Health, Seen},
     hint::Hint as _,
+    report::figures::counted,
     units::format_latency,
 };
 
@@ -43,9 +44,9 @@ fn welcomed(greeting: &Greeting) -> Seen {
     let name = server.name.as_deref().unwrap_or("a server without a name");
     let revision = server.revision.map_or_else(String::new, |revision| format!(" MCP {revision},"));
     let what = format!(
-        "{name}:{revision} handshake {}, {} tools",
+        "{name}:{revision} handshake {}, {}",
         format_latency(*took),
-        server.tools.unwrap_or_default()
+        counted(u64::from(server.tools.unwrap_or_default()), "tool")
     );
     match problem {
         Some(problem) => Seen::new(Health::Warning, format!("{what}; {problem}"))

@@ -12,6 +12,7 @@ use mcp_loadtest::{Finding, Probe, ProbeReport, Revision, RunError, Stop, ToolPr
 use mcp_loadtest_core::{
     check::{CaseVerdict, Gate},
     display::visible,
+    report::figures::counted,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -126,10 +127,11 @@ fn answer(report: ProbeReport, passed: fn(&ProbeReport) -> bool) -> Result<Answe
     let ids: Vec<_> = findings.iter().map(|finding| finding.id.clone()).collect();
     let word = if passed { "PASS" } else { "FAIL" };
     let mut text = format!(
-        "{word}: {} tools, MCP {}, {tried} cases tried, {} findings",
-        report.tools.len(),
+        "{word}: {}, MCP {}, {} tried, {}",
+        counted(report.tools.len() as u64, "tool"),
         report.revision,
-        findings.len()
+        counted(tried, "case"),
+        counted(findings.len() as u64, "finding")
     );
     if !ids.is_empty() {
         text.push_str(&format!(": {}", ids.join(", ")));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::{
     report::{
         Report,
-        figures::grouped,
+        figures::{counted, grouped},
         html::{
             course::{self, quantiles, times},
             figure::{Figure, Picture},
@@ -59,10 +59,9 @@ fn reading(report: &Report) -> String {
     // Service times, as in the finding: a queue of ours is not a population of the server's.
     let latency = &report.service;
     if latency.count < ENOUGH {
-        return format!(
-            "{} calls are not enough to tell populations apart.",
-            grouped(latency.count)
-        );
+        let are = if latency.count == 1 { "is" } else { "are" };
+        let calls = counted(latency.count, "call");
+        return format!("{calls} {are} not enough to tell populations apart.");
     }
     match modes(&latency.histogram) {
         Some(modes) => format!(

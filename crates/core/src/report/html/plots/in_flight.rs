@@ -6,6 +6,7 @@
 use crate::{
     report::{
         Report, Window,
+        figures::counted,
         html::{
             course::{self, times, whole_windows},
             figure::{Figure, Picture},
@@ -57,8 +58,9 @@ fn reading(report: &Report) -> String {
         _ => format!(" Calls were sent {} after they were due at p99.", format_latency(lag.p99)),
     };
     format!(
-        "{} calls were in flight on average and {} in the fullest of {count} windows; rate times mean response time.{late}",
+        "{} calls were in flight on average and {} in the fullest of {}; rate times mean response time.{late}",
         short(mean),
         short(most),
+        counted(count as u64, "window"),
     )
 }

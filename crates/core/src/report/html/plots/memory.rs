@@ -3,6 +3,7 @@
 use crate::{
     report::{
         Report,
+        figures::counted,
         html::{
             course,
             figure::{Figure, Picture},
@@ -46,10 +47,10 @@ fn reading(report: &Report) -> String {
     let process = &report.process;
     let first = process.samples.first().map_or(0.0, |sample| sample.rss_mb);
     let told = format!(
-        "RSS of all processes of the server went from {first:.1} to {:.1} MB, {:.1} MB at most ({} samples).",
+        "RSS of all processes of the server went from {first:.1} to {:.1} MB, {:.1} MB at most ({}).",
         process.final_rss_mb,
         process.peak_rss_mb,
-        process.samples.len()
+        counted(process.samples.len() as u64, "sample")
     );
     let series: Vec<(f64, f64)> =
         process.samples.iter().map(|sample| (sample.at.as_secs_f64(), sample.rss_mb)).collect();

@@ -1,6 +1,7 @@
 //! The plots of the page. To add one: a file here with a function that makes its figure, or nothing
 //! where the run has no data for it, and one line in [`PLOTS`].
 
+mod burst;
 mod coverage;
 mod environment;
 mod fuzz;
@@ -12,6 +13,7 @@ mod overview;
 mod percentiles;
 mod process;
 mod rate;
+mod recovery;
 mod rows;
 mod spectrum;
 mod start;
@@ -74,6 +76,7 @@ pub(super) static PLOTS: &[Plot] = &[
         make: percentiles::make,
     },
     Plot { id: "heat", title: "Latency heat map", part: Part::Time, make: heat::make },
+    Plot { id: "recovery", title: "Around the burst", part: Part::Time, make: recovery::make },
     Plot { id: "outcomes", title: "How calls ended", part: Part::Time, make: outcomes::make },
     Plot { id: "in-flight", title: "Calls in flight", part: Part::Time, make: in_flight::make },
     Plot { id: "memory", title: "Memory of the server", part: Part::Time, make: memory::make },
@@ -83,6 +86,7 @@ pub(super) static PLOTS: &[Plot] = &[
         part: Part::Time,
         make: process::make,
     },
+    Plot { id: "burst", title: "Calls released together", part: Part::Spread, make: burst::make },
     Plot { id: "spectrum", title: "Percentile spectrum", part: Part::Spread, make: spectrum::make },
     Plot { id: "tools", title: "Tool by tool", part: Part::Spread, make: tools::make },
     Plot { id: "steps", title: "Load step by step", part: Part::Spread, make: steps::make },

@@ -2,6 +2,7 @@
 
 use crate::report::{
     Report, Window,
+    figures::counted,
     html::{
         course::{self, asked, ended, quantiles, rate, times, whole_windows},
         figure::{Figure, Picture},
@@ -56,7 +57,7 @@ fn reading(report: &Report) -> String {
     let Some(secs) = whole.first().map(|window| window.secs) else {
         return "The run is too short to tell how its rate changed.".into();
     };
-    let covered = format!("{} windows of {secs} s", whole.len());
+    let covered = format!("{} of {secs} s", counted(whole.len() as u64, "window"));
     let rates: Vec<f64> = whole.iter().map(rate).collect();
     let mean = rates.iter().fold(0.0, |sum, rate| sum + rate) / rates.len() as f64;
     let Some(asked) = asked(report, &whole) else {

@@ -43,7 +43,11 @@ fn reading(report: &Report) -> String {
     let covered: u64 = whole.iter().map(|window| window.secs).sum();
     let drift = judge_drift(&medians, Duration::from_secs(covered), 0.0);
     let Some(fit) = drift.fit else {
-        return format!("{} windows are too few to tell whether calls get slower.", drift.points);
+        let windows = match drift.points {
+            1 => "One window is".to_owned(),
+            several => format!("{several} windows are"),
+        };
+        return format!("{windows} too few to tell whether calls get slower.");
     };
     let told = match drift.reason {
         DriftReason::Slower => {

@@ -2,6 +2,7 @@
 
 use crate::report::{
     Report,
+    figures::counted,
     html::{
         course,
         figure::{Figure, Picture},
@@ -30,13 +31,13 @@ pub(super) fn make(report: &Report) -> Option<Figure> {
         shape: Shape::Lines,
     };
     let reading = format!(
-        "CPU {:.0}% on average, where 100% is one core; threads went from {} to {}, open files from {} to {} ({} samples).",
+        "CPU {:.0}% on average, where 100% is one core; threads went from {} to {}, open files from {} to {} ({}).",
         report.process.avg_cpu_pct,
         first.threads,
         last.threads,
         first.open_files,
         last.open_files,
-        samples.len()
+        counted(samples.len() as u64, "sample")
     );
     Some(Figure { reading, table: chart.table(), picture: Picture::Time(chart) })
 }

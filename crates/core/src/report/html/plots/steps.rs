@@ -4,7 +4,7 @@ use super::rows::{self, Row};
 use crate::{
     report::{
         Report,
-        figures::grouped,
+        figures::counted,
         html::figure::{Figure, Picture},
     },
     units::format_latency,
@@ -21,11 +21,11 @@ pub(super) fn make(report: &Report) -> Option<Figure> {
     let reading = match (first.latency.count, last.latency.count) {
         (0, _) | (_, 0) => "Not every step has calls to compare.".to_owned(),
         (early, late) => format!(
-            "p99 was {} in the first step ({} calls) and {} in the last ({} calls); the longest is that of `{}`.",
+            "p99 was {} in the first step ({}) and {} in the last ({}); the longest is that of `{}`.",
             format_latency(first.latency.p99),
-            grouped(early),
+            counted(early, "call"),
             format_latency(last.latency.p99),
-            grouped(late),
+            counted(late, "call"),
             slowest.label,
         ),
     };

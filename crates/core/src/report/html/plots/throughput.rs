@@ -4,7 +4,7 @@ use crate::{
     pace::Level,
     report::{
         Report, SegmentStats,
-        figures::percent,
+        figures::{counted, percent},
         html::{
             canvas::{Axis, Canvas},
             figure::{Figure, Picture},
@@ -58,9 +58,9 @@ pub(super) fn make(report: &Report) -> Option<Figure> {
     };
     Some(Figure {
         reading: format!(
-            "{} ({} steps).{}",
+            "{} ({}).{}",
             found.reason.trim_end_matches('.'),
-            points.len(),
+            counted(points.len() as u64, "step"),
             curve.map_or(String::new(), |curve| told(&curve))
         ),
         picture: Picture::Still(canvas.svg(match curve {

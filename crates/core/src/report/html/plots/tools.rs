@@ -5,7 +5,7 @@ use crate::{
     display::visible,
     report::{
         Report, ToolStats,
-        figures::{grouped, rough_percent, total},
+        figures::{counted, rough_percent, total},
         html::{
             escape::LONGEST_NAME,
             figure::{Figure, Picture},
@@ -45,15 +45,15 @@ fn reading(tools: &[&ToolStats], slowest: &ToolStats) -> String {
     match tools.len() {
         1 => {
             format!(
-                "Only `{name}` was called; its p99 is {p99} ({} calls).",
-                grouped(slowest.latency.count)
+                "Only `{name}` was called; its p99 is {p99} ({}).",
+                counted(slowest.latency.count, "call")
             )
         }
         _ => format!(
-            "The longest tail is that of `{name}`: p99 {p99}, with {} of the calls and {} of all time that calls took ({} calls).",
+            "The longest tail is that of `{name}`: p99 {p99}, with {} of the calls and {} of all time that calls took ({}).",
             rough_percent(share(&calls)),
             rough_percent(share(&time)),
-            grouped(slowest.latency.count),
+            counted(slowest.latency.count, "call"),
         ),
     }
 }

@@ -1,0 +1,188 @@
+//! One test for each rule: where it speaks, and where it is silent.
+
+use std::time::Duration;
+
+use super::meaning;
+use crate::{
+    outcome::ErrorCategory,
+    report::fixture::{self, Run},
+    scenario::Scenario,
+};
+
+fn sustained() -> Run {
+    Run::of(Scenario::sustained())
+}
+
+fn told(run: Run) -> String {
+    meaning(&run.report()).join("\n")
+}
+
+#[track_caller]
+fn says(run: Run, sentence: &str) {
+    let told = told(run);
+    assert!(told.lines().any(|line| line == sentence), "{told}");
+}
+
+#[test]
+fn nothing_measured_is_all_that_is_said_of_nothing() {
+    assert_eq!(told(sustained()), "Nothing was measured: not one call was made.");
+    let withdrawn = sustained().failed("t", ErrorCategory::Cancelled, 3, "x");
+    assert!(told(withdrawn).starts_with("Nothing was measured: of 3 calls, none ended by itself."));
+}
+
+#[test]
+fn a_deadlock_names_the_call_what_was_waited_and_what_still_answered() {
+    let sentences = meaning(&fixture::deadlocked());
+    assert_eq!(
+        sentences[0],
+        "17 of 20 calls to `analyze_options` were never answered, though waited for 15.0s; 3 others were \
+         answered. Seen then: `ping` was not answered for 2.00s either; the process sleeps (state S) and uses 0% CPU."
+    );
+    assert!(!sentences.iter().any(|sentence| sentence.contains("failed")), "{sentences:?}");
+    let alone = told(Run::of(Scenario::deadlock_probe()).silent("t", 1, ""));
+    assert!(
+        alone.starts_with(
+            "1 of 1 call to `t` was never answered, though waited for 15.0s; no other call"
+        ),
+        "{alone}"
+    );
+}
+
+#[test]
+fn calls_end_well_or_fail_in_one_way_or_in_several() {
+    says(sustained().ok("t", 12_345, 900), "All 12,345 calls ended well.");
+    says(sustained().ok("t", 1, 900), "The only call ended well.");
+    let one =
+        sustained().ok("t", 8, 900).ok("u", 1, 900).failed("u", ErrorCategory::ToolError, 1, "x");
+    says(
+        one,
+        "1 of 10 calls failed (10.00%), all in the same way: ToolError (the tool answered with isError), and all in calls to `u`.",
+    );
+    let several = sustained().ok("t", 7, 9).failed("t", ErrorCategory::Crash, 1, "x").failed(
+        "t",
+        ErrorCategory::Timeout,
+        2,
+        "x",
+    );
+    says(
+        several,
+        "3 of 10 calls failed (30.00%), most often as Timeout (given up at the configured call timeout): 2.",
+    );
+}
+
+#[test]
+fn latency_speaks_of_percentiles_only_with_a_hundred_calls() {
+    says(
+        sustained().ok("t", 98, 1_000).ok("t", 1, 50_000),
+        "Half of the 99 calls took at most 1.00ms; the slowest took 50.0ms, 50 times the median.",
+    );
+    says(
+        sustained().ok("t", 500, 1_000).ok("t", 20, 10_000),
+        "Half of the 520 calls took at most 1.00ms and 99% at most 10.0ms, 10 times the median.",
+    );
+    says(
+        sustained().ok("t", 5_000, 1_000),
+        "Half of the 5,000 calls took at most 1.00ms and 99% at most 1.00ms.",
+    );
+    assert!(!told(sustained().ok("t", 1, 1_000)).contains("Half"));
+}
+
+#[test]
+fn few_calls_make_few_percentiles() {
+    says(sustained().ok("t", 1, 9), "One call is too few for percentiles.");
+    says(
+        sustained().ok("t", 99, 9),
+        "99 calls are too few for p99 and p999: both are just the slowest call.",
+    );
+    says(
+        sustained().ok("t", 999, 9),
+        "999 calls are too few for p999: it is just the slowest call.",
+    );
+    assert!(!told(sustained().ok("t", 1_000, 9)).contains("too few"));
+}
+
+#[test]
+fn the_tail_is_blamed_on_a_tool_only_when_it_is_that_tools() {
+    let slow = sustained().ok("fast", 960, 1_000).ok("slow", 40, 50_000);
+    says(
+        slow,
+        "The slow tail is concentrated on `slow`: 4% of all calls, but all of those that took 50.0ms or longer.",
+    );
+    let shared =
+        sustained().ok("a", 480, 1_000).ok("a", 20, 50_000).ok("b", 480, 1_000).ok("b", 20, 50_000);
+    assert!(!told(shared).contains("tail"));
+    let even = sustained().ok("a", 500, 1_000).ok("b", 500, 1_100);
+    assert!(!told(even).contains("tail"));
+    let alone = sustained().ok("a", 960, 1_000).ok("a", 40, 50_000);
+    assert!(!told(alone).contains("tail"));
+}
+
+#[test]
+fn a_cliff_is_told_where_the_analysis_found_one() {
+    let cliff =
+        Run::of(Scenario::deadlock_probe()).ok("t", 1, 7_000_000).later(10).ok("t", 9, 20_000);
+    says(
+        cliff,
+        "The first call to `t` took 7.00s, later ones 20.0ms (median): users of a fresh process wait.",
+    );
+    assert!(!told(sustained().ok("t", 1, 9_000).later(1).ok("t", 9, 20)).contains("first call"));
+}
+
+#[test]
+fn the_longest_step_of_a_start_is_named() {
+    let start =
+        Run::of(Scenario::cold_start()).step("spawn", 100).step("initialize", 1_900).ok("t", 1, 9);
+    says(start, "A start spends most of its time in `initialize`: 1.90s of 2.00s (95%, medians).");
+    let even =
+        Run::of(Scenario::cold_start()).step("a", 100).step("b", 110).step("c", 90).ok("t", 1, 9);
+    says(
+        even,
+        "No single step dominates a start; the longest is `b`: 110.0ms of 300.1ms (37%, medians).",
+    );
+    assert!(!told(sustained().step("a", 100).step("b", 110).ok("t", 1, 9)).contains("start"));
+}
+
+#[test]
+fn waiting_for_ones_turn_is_told_apart_from_slowness() {
+    let queue = sustained().late(200, 90_000, 10_000);
+    says(
+        queue,
+        "Calls waited before they were sent: 99% ended within 100.0ms of when they were due, but within 10.0ms of when they were sent.",
+    );
+    assert!(!told(sustained().ok("t", 200, 10_000)).contains("waited"));
+}
+
+#[test]
+fn memory_is_told_when_it_changes() {
+    let grown = sustained().ok("t", 2_000, 9).memory(&[100.0, 130.5]);
+    says(
+        grown,
+        "The server's memory grew from 100.0 MB to 130.5 MB; only a longer run tells whether that goes on.",
+    );
+    says(
+        sustained().ok("t", 2_000, 9).memory(&[100.0, 60.0]),
+        "The server's memory fell from 100.0 MB to 60.0 MB.",
+    );
+    assert!(!told(sustained().ok("t", 2_000, 9).memory(&[100.0, 104.0])).contains("memory"));
+    assert!(!told(sustained().ok("t", 2_000, 9).memory(&[100.0])).contains("memory"));
+}
+
+#[test]
+fn what_was_cut_short_or_not_sent_is_said() {
+    let mut report = sustained().ok("t", 10, 9).report();
+    report.interrupted = true;
+    report.dropped = 3;
+    report.duration = Duration::from_secs(2);
+    let told = meaning(&report);
+    assert_eq!(
+        told[0],
+        "The run was interrupted after 2.00s: the figures cover what was done until then."
+    );
+    assert!(told.contains(&"3 calls were due but not sent, too many being in flight: the load was lower than asked for.".to_owned()));
+}
+
+#[test]
+fn names_from_the_server_stay_inside_their_literals() {
+    let run = sustained().ok("fast", 960, 1_000).ok("x` and `y\u{1b}[2J", 40, 50_000);
+    assert!(told(run).contains("on `x' and 'y\\x1b[2J`: 4%"));
+}
