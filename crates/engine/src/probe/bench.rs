@@ -212,7 +212,9 @@ impl Bench {
     /// A check may leave a server behind that dies at its next line: that is the check's finding, not the
     /// next one's. What it said itself, after `told`, is not said again.
     pub(crate) async fn look_after(&self, check: &Check, told: usize) {
-        let shared = self.shared.borrow().clone().filter(|session| !session.is_broken());
+        // Behind an address others may have ended the server since, by leaving for example.
+        let is_own = matches!(self.target, Target::Stdio(_));
+        let shared = self.shared.borrow().clone().filter(|session| is_own && !session.is_broken());
         let Some(session) = shared else { return };
         let Some((verdict, why)) = self.death(&session).await else { return };
         let is_death = |result: &CaseResult| {

@@ -103,11 +103,14 @@ async fn cancelled(bench: &Bench, session: &Session, slow: &SlowSubject) -> Answ
         session.notify(method::CANCELLED, params).await;
         std::future::pending::<()>().await;
     };
-    tokio::select! {
+    let answer = tokio::select! {
         ending = &mut ended => Answer::Some { reply: ending.into_reply(), after: at.elapsed() },
         () = told => Answer::None,
         () = tokio::time::sleep(left) => Answer::None,
-    }
+    };
+    // Some answer at once, let the call run on, and die of its result.
+    tokio::time::sleep_until(at + left).await;
+    answer
 }
 
 fn tell(bench: &Bench, slow: &SlowSubject, interrupted: Interrupted) {
