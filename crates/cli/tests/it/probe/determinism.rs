@@ -1,11 +1,15 @@
 //! The same seed gives the same requests, byte for byte.
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+};
 
 use crate::harness::run;
 
-/// What a check of these sends follows from how long a server takes: the same requests, but more or
-/// fewer, or cancelled at another point.
+/// How often a check of these sends something follows from how long a server takes: the same requests, but
+/// more or fewer, and so with other ids.
 const BY_TIME: &[&str] = &[
     "cancel_in_flight",
     "client_leaves",
@@ -73,6 +77,27 @@ fn lines(only: &str, dir: &Path) -> BTreeMap<Vec<u8>, usize> {
         }
     }
     lines
+}
+
+/// The lines without their numbers, each once.
+fn forms(lines: BTreeMap<Vec<u8>, usize>) -> BTreeSet<String> {
+    let form = |line: Vec<u8>| {
+        let text = String::from_utf8_lossy(&line);
+        text.split(|c: char| c.is_ascii_digit()).filter(|part| !part.is_empty()).collect::<String>()
+    };
+    lines.into_keys().map(form).collect()
+}
+
+#[test]
+fn what_time_decides_is_how_often_and_not_what() {
+    let dir = tempfile::tempdir().unwrap();
+    let [first, second] = ["first", "second"].map(|name| {
+        let dir = dir.path().join(name);
+        fs::create_dir(&dir).unwrap();
+        forms(lines(&BY_TIME.join(","), &dir))
+    });
+    assert!(first.len() > 3, "{first:?}");
+    assert_eq!(first, second);
 }
 
 #[test]

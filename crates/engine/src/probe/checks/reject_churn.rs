@@ -24,7 +24,7 @@ pub(super) static CHECK: Check = Check {
     taxonomy: None,
     depth: Depth::Usual,
     about: "makes many requests that are refused and looks whether the server's memory grows",
-    meaning: "a health check or a broken client is enough to fill the server's memory",
+    meaning: "a health check or a broken client is enough to fill the server's memory, or to end it",
     run,
 };
 
