@@ -42,10 +42,10 @@ pub(crate) struct ServerArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// The client's configuration file. Without it the usual places are searched.
-    #[arg(long, value_name = "FILE", requires = "name")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) mcp_config: Option<PathBuf>,
     /// A value for an ${input:ID} of that file. Repeatable.
-    #[arg(long = "input", value_name = "ID=VALUE", requires = "name")]
+    #[arg(long = "input", value_name = "ID=VALUE")]
     pub(crate) inputs: Vec<String>,
     /// A variable for the server. Repeatable.
     #[arg(long = "env", value_name = "NAME=VALUE")]
@@ -107,6 +107,22 @@ fn parse_protocol(text: &str) -> Result<ProtocolChoice, String> {
 }
 
 impl ServerArgs {
+    /// The first flag that speaks of a server.
+    pub(crate) fn first_flag(env: &Env) -> Option<String> {
+        use clap::{Args as _, Command};
+        let known = Self::augment_args(Command::new(""));
+        let is_ours = |flag: &str| {
+            known.get_arguments().any(|arg| {
+                let long = arg.get_long().map(|long| format!("--{long}"));
+                let short = arg.get_short().map(|short| format!("-{short}"));
+                long.as_deref() == Some(flag) || short.as_deref() == Some(flag)
+            })
+        };
+        let words = env.args.iter().map(|word| word.to_string_lossy());
+        let mut flags = words.map(|word| word.split('=').next().unwrap_or_default().to_owned());
+        flags.find(|flag| is_ours(flag))
+    }
+
     /// Whether the flags alone name a server.
     pub(crate) fn names_one(&self) -> bool {
         !self.server.is_empty() || !self.url.is_empty() || self.name.is_some()
@@ -155,12 +171,24 @@ impl ServerArgs {
     /// The server that the configuration and the flags describe.
     pub(crate) fn resolve(&self, config: &Config, env: &mut Env) -> Result<Server, CliError> {
         let mut server = match config.server.source()? {
+            ServerSource::Here(_) if !self.inputs.is_empty() => {
+                return Err(CliError::usage(
+                    "--input is for a server that is taken from a client's file",
+                    "name it with --name, or leave --input out",
+                ));
+            }
             ServerSource::Here(server) => *server,
             ServerSource::Client { file, name } => {
                 let server = self.take_from_client(file.as_deref(), &name, env)?;
                 config.server.lay_over(server)?
             }
         };
+        if self.tee_stderr && !server.is_started() {
+            return Err(CliError::usage(
+                "--tee-stderr is for a server that is started here",
+                "start it with -s COMMAND, or leave --tee-stderr out",
+            ));
+        }
         server.ca_cert = server.ca_cert.map(|file| env.path(&file));
         Ok(server)
     }

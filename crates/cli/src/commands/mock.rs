@@ -94,7 +94,7 @@ pub(crate) struct MockArgs {
     #[arg(long, value_name = "FILE")]
     tools_from: Option<PathBuf>,
     /// Leave out a group of built-in tools: identity, data, failure or streaming.
-    #[arg(long, value_name = "GROUP", value_parser = hinted::<Group>)]
+    #[arg(long, value_name = "GROUP", value_parser = hinted::<Group>, conflicts_with = "tools_from")]
     without: Vec<Group>,
     /// Also offer what the official conformance suite expects of a server.
     #[arg(long)]
@@ -231,6 +231,12 @@ fn check(args: &MockArgs) -> Result<(), CliError> {
         return Err(CliError::usage(
             "--listen belongs to a transport that listens",
             "add `--transport http`, or leave --listen out",
+        ));
+    }
+    if args.always_stream && args.transport != MockTransport::Http {
+        return Err(CliError::usage(
+            "--always-stream is for Streamable HTTP",
+            "add `--transport http`, or leave --always-stream out",
         ));
     }
     check_faults(&args.fault, args.transport.into())
