@@ -1,6 +1,9 @@
 //! Naming the server, as people name it: a command, a URL, or a name in a file they already have.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use clap::{Args, builder::NonEmptyStringValueParser};
 use mcp_loadtest::Server;
@@ -201,8 +204,55 @@ impl ServerArgs {
     ) -> Result<Server, CliError> {
         let servers = named_servers(file, env)?;
         let entry = clients::find(&servers, name, Some(&env.cwd))?;
-        resolve_named(entry, &self.inputs, env)
+        let server = resolve_named(entry, &self.inputs, env)?;
+        self.refuse_idle_inputs(entry, &server, env)?;
+        Ok(server)
     }
+}
+
+/// Stands for a value that nobody writes.
+const ANOTHER: &str = "\u{1}another value";
+
+impl ServerArgs {
+    /// An input that may as well be another one is asked for by nobody.
+    fn refuse_idle_inputs(
+        &self,
+        entry: &NamedServer,
+        server: &Server,
+        env: &Env,
+    ) -> Result<(), CliError> {
+        let given = pairs_of_inputs(&self.inputs)?;
+        for id in given.keys() {
+            let mut others = given.clone();
+            others.insert(id.clone(), ANOTHER.to_owned());
+            if resolved(entry, &others, env)?.server == *server {
+                let message = format!("`{}` asks for no input `{id}`", visible(&entry.name, 80));
+                let hint = "look at the entry for `${input:ID}`; not all clients have inputs";
+                return Err(CliError::usage(message, hint));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn pairs_of_inputs(inputs: &[String]) -> Result<BTreeMap<String, String>, CliError> {
+    inputs.iter().map(|input| split_pair(input, '=', "--input", "api_key=VALUE")).collect()
+}
+
+fn resolved(
+    entry: &NamedServer,
+    inputs: &BTreeMap<String, String>,
+    env: &Env,
+) -> Result<clients::Resolved, CliError> {
+    let home = env.home();
+    let surroundings = Surroundings {
+        vars: &*env.var,
+        inputs,
+        workspace: Some(&env.cwd),
+        home: home.as_deref(),
+        read: &|path| std::fs::read_to_string(path).map_err(|error| error.to_string()),
+    };
+    Ok(clients::resolve(entry, &surroundings)?)
 }
 
 /// The server that an entry of a client's file describes, with its variables filled in; says so.
@@ -211,17 +261,7 @@ pub(crate) fn resolve_named(
     inputs: &[String],
     env: &mut Env,
 ) -> Result<Server, CliError> {
-    let inputs = inputs.iter().map(|input| split_pair(input, '=', "--input", "api_key=VALUE"));
-    let inputs = inputs.collect::<Result<std::collections::BTreeMap<_, _>, _>>()?;
-    let home = env.home();
-    let surroundings = Surroundings {
-        vars: &*env.var,
-        inputs: &inputs,
-        workspace: Some(&env.cwd),
-        home: home.as_deref(),
-        read: &|path| std::fs::read_to_string(path).map_err(|error| error.to_string()),
-    };
-    let resolved = clients::resolve(entry, &surroundings)?;
+    let resolved = resolved(entry, &pairs_of_inputs(inputs)?, env)?;
     let mut talk = format!(
         "using `{}` from {}: {}\n",
         visible(&entry.name, 80),

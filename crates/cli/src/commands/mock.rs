@@ -185,9 +185,10 @@ async fn serve(args: &MockArgs, mock: Mock, env: &mut Env) -> Result<Served, Cli
     let bound = mock.bind_as(args.transport.into(), address).await;
     let bound = bound.map_err(|source| CliError::Listen { address, source })?;
     let admin = args.admin.bind(|| bound.controlled(), env, Env::out).await?;
+    let interrupted = interrupt::signal();
     env.out(&format!("{}\n", serde_json::json!({ "url": bound.url() })));
     tokio::select! {
-        served = bound.serve_until(interrupt::signal()) => Ok(served?),
+        served = bound.serve_until(interrupted) => Ok(served?),
         error = admin.serve() => Err(error),
     }
 }

@@ -152,11 +152,12 @@ fn listen(
             ProxyError::System(source) => CliError::Listen { address, source },
             error => unable(&error),
         })?;
+        let interrupted = interrupt::signal();
         env.out(&format!("{}\n", serde_json::json!({ "url": bound.url() })));
         tokio::select! {
             code = bound.serve() => Ok(Exit::As(code as u8)),
             error = admin.serve() => Err(error),
-            () = interrupt::signal() => Ok(Exit::Pass),
+            () = interrupted => Ok(Exit::Pass),
         }
     })?
 }

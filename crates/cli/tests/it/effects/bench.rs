@@ -49,8 +49,12 @@ const FILES: &[(&str, &str)] = &[
         ".mcp.json",
         r#"{"mcpServers":{
             "healthy":{"command":"{bin}","args":["mock"]},
-            "named":{"command":"sh","args":["-c","touch {here}/named; exec {bin} mock"]},
-            "asking":{"command":"sh","args":["-c","echo $KEY > {here}/asked; exec {bin} mock"],
+            "named":{"command":"sh","args":["-c","touch {here}/named; exec {bin} mock"]}}}"#,
+    ),
+    (
+        "vscode.json",
+        r#"{"inputs":[{"id":"key","type":"promptString"}],"servers":{
+            "asking":{"type":"stdio","command":"sh","args":["-c","echo $KEY > {here}/asked; exec {bin} mock"],
                       "env":{"KEY":"${input:key}"}}}}"#,
     ),
     (

@@ -10,6 +10,7 @@ const REFUSED: &[(&[&str], &str)] = &[
     (&["proxy", "--ca-cert", "x.pem", "--", "true"], "--ca-cert"),
     (&["proxy", "--admin-token", "x", "--", "true"], "--admin"),
     (&["probe", "-s", "{mock}", "--input", "a=b"], "--input"),
+    (&["probe", "--name", "named", "--input", "a=b"], "asks for no input `a`"),
     (&["probe", "-s", "{mock}", "--mcp-config", "other.json"], "mcp_config"),
     (&["run", "-s", "{mock}", "--mcp-config", "other.json", "--input", "a=b"], "mcp_config"),
     (

@@ -46,7 +46,12 @@ const TRIALS: &[Trial] = &[
     ("--pid", &["--url", "HTTP"], "2000000000", "no process 2000000000"),
     ("--name", &[], "named", "file named"),
     ("--mcp-config", &["--name", "other"], "other.json", "file other"),
-    ("--input", &["--name", "asking"], "key=told-by-flag", "told-by-flag"),
+    (
+        "--input",
+        &["--name", "asking", "--mcp-config", "vscode.json"],
+        "key=told-by-flag",
+        "told-by-flag",
+    ),
     ("--env", &["-s", "sh -c 'echo seen-$SEEN > {here}/env; exec {mock}'"], "SEEN=yes", "seen-yes"),
     ("--inherit-env", &["-s", "sh -c 'env > {here}/env; exec {mock}'"], "", "CARGO_MANIFEST_DIR="),
     ("--working-dir", &["-s", "sh -c 'pwd > {here}/pwd; exec {mock}'"], "{here}/sub", "/sub\n"),
@@ -55,7 +60,7 @@ const TRIALS: &[Trial] = &[
         "--strict-protocol",
         &["-s", OLD, "--env", "MOCK_REVISION=2024-11-05", "--protocol", "2025-11-25"],
         "",
-        "asked for 2025-11-25, the server answered 2024-11-05",
+        "leave out `--strict-protocol`",
     ),
     (
         "--startup-timeout",

@@ -4,7 +4,7 @@ use super::Flag;
 use crate::effects::{
     bench::Bench,
     proof::{
-        Proof::{Hides, OfServers, Shows, Tested},
+        Proof::{Hides, OfServers, Pair, Shows, Tested},
         tried,
     },
 };
@@ -134,7 +134,13 @@ pub(super) const DEADLOCK_PROBE: &[Flag] = &[
     Flag(
         "--json",
         "",
-        Shows(&["deadlock-probe", "-s", "{mock}"], &["--json"], "\n  \"verdict\": \"PASS\""),
+        Shows(
+            &["deadlock-probe", "-s", "{mock}"],
+            &["--json"],
+            "exit 0
+{
+",
+        ),
     ),
     Flag("--quiet", "", Tested(&["cli live::quiet::progress_is_shown_unless_it_is_not_wanted"])),
     Flag("--explain", "", Tested(EXPLAINED)),
@@ -266,17 +272,106 @@ pub(super) const RUN: &[Flag] = &[
     Flag(
         "--ramp-from",
         "many",
-        Hides(RAMP, &["--ramp-from", "2", "--ramp-to", "3", "--ramp-step", "1"], r#""segment":3,"#),
+        Pair(
+            &[
+                "run",
+                "-s",
+                "{mock}",
+                "--scenario",
+                "ramp",
+                "--duration",
+                "1s",
+                "--ramp-to",
+                "3",
+                "--ramp-step",
+                "2",
+            ],
+            &[
+                "run",
+                "-s",
+                "{mock}",
+                "--scenario",
+                "ramp",
+                "--duration",
+                "1s",
+                "--ramp-from",
+                "2",
+                "--ramp-to",
+                "3",
+                "--ramp-step",
+                "1",
+            ],
+            "
+2 concurrent ",
+        ),
     ),
     Flag(
         "--ramp-to",
         "many",
-        Hides(RAMP, &["--ramp-to", "2", "--ramp-step", "1"], r#""segment":3,"#),
+        Pair(
+            &[
+                "run",
+                "-s",
+                "{mock}",
+                "--scenario",
+                "ramp",
+                "--duration",
+                "1s",
+                "--ramp-to",
+                "3",
+                "--ramp-step",
+                "1",
+            ],
+            &[
+                "run",
+                "-s",
+                "{mock}",
+                "--scenario",
+                "ramp",
+                "--duration",
+                "1s",
+                "--ramp-to",
+                "4",
+                "--ramp-step",
+                "1",
+            ],
+            "
+4 concurrent ",
+        ),
     ),
     Flag(
         "--ramp-step",
         "many",
-        Hides(RAMP, &["--ramp-to", "3", "--ramp-step", "2"], r#""segment":3,"#),
+        Pair(
+            &[
+                "run",
+                "-s",
+                "{mock}",
+                "--scenario",
+                "ramp",
+                "--duration",
+                "1s",
+                "--ramp-to",
+                "3",
+                "--ramp-step",
+                "2",
+            ],
+            &[
+                "run",
+                "-s",
+                "{mock}",
+                "--scenario",
+                "ramp",
+                "--duration",
+                "1s",
+                "--ramp-to",
+                "3",
+                "--ramp-step",
+                "1",
+            ],
+            "
+2 concurrent ",
+        ),
     ),
     Flag("--spike-at", "5", Tested(&[SPIKE, SETS])),
     Flag("--spike-duration", "5", Tested(&[SPIKE, SETS])),
@@ -355,7 +450,11 @@ pub(super) const RUN: &[Flag] = &[
             r#""requests": 2,"#,
         ),
     ),
-    Flag("--payloads", "raw_byte", Shows(FUZZ, &["--payloads", "unknown_method"], r#""clean": 7"#)),
+    Flag(
+        "--payloads",
+        "raw_byte",
+        Tested(&["cli fuzzer::bad_servers_are_caught_each_for_what_it_does"]),
+    ),
     Flag(
         "--warmup",
         "maybe",
@@ -422,7 +521,7 @@ pub(super) const RUN: &[Flag] = &[
             r#""metric": "error_rate""#,
         ),
     ),
-    Flag("--hang-timeout", "5", Shows(RACE, &["--hang-timeout", "100ms"], r#""hang_count": 1"#)),
+    Flag("--hang-timeout", "5", Shows(RACE, &["--hang-timeout", "100ms"], r#""hang_count": 2"#)),
     Flag("--min-rps", "many", Shows(BURST, &["--min-rps", "1000000000"], r#""metric": "min_rps""#)),
     Flag(
         "--memory-growth-mb",
@@ -491,8 +590,6 @@ pub(super) const RUN: &[Flag] = &[
     Flag("--explain", "", Tested(EXPLAINED)),
 ];
 
-const RAMP: &[&str] =
-    &["run", "-s", "{mock}", "--scenario", "ramp", "--duration", "1s", "--tool", "echo"];
 const MIX: &[&str] = &[
     "run",
     "--url",
@@ -506,8 +603,6 @@ const MIX: &[&str] = &[
     "--duration",
     "1s",
 ];
-const FUZZ: &[&str] =
-    &["run", "-s", "{mock}", "--scenario", "fuzzer", "--iterations", "7", "--json"];
 /// One call that takes a second.
 const LATE: &[&str] = &[
     "run",
@@ -528,7 +623,7 @@ const RACE: &[&str] = &[
     "--scenario",
     "race_check",
     "--concurrent",
-    "1",
+    "2",
     "--rounds",
     "1",
     "--json",
@@ -644,10 +739,10 @@ fn limits_of_a_comparison_set_their_keys() {
         runs.filter_map(|run| std::fs::read_to_string(run.path().join("comparison.json")).ok());
     let told: Vec<_> = told.collect();
     let policy: serde_json::Value = serde_json::from_str(&told.concat()).unwrap();
-    let policy = policy["policy"].to_string();
-    for (word, value) in [("p50", "11"), ("p95", "12"), ("error_rate", "13"), ("undecided", "fail")]
-    {
-        assert!(policy.contains(word) && policy.contains(value), "{word}: {policy}");
+    let expected = serde_json::json!({
+        "error_rate": 0.13, "new_deadlocks": "allow", "p50": 0.11, "p95": 0.12, "undecided": "fail",
+    });
+    for (key, value) in expected.as_object().unwrap() {
+        assert_eq!(policy["policy"][key], *value, "{policy:#}");
     }
-    assert!(policy.contains("deadlocks\":true"), "{policy}");
 }

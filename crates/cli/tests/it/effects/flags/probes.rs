@@ -89,7 +89,7 @@ pub(super) const PROBE: &[Flag] = &[
         Shows(
             &["probe", "-s", "{mock}", "--only", "unknown_tool,bad_id", "--json"],
             &["--time-limit", "1ms"],
-            "time limit",
+            "\"check_ms\": {}",
         ),
     ),
     Flag(
@@ -106,7 +106,7 @@ pub(super) const PROBE: &[Flag] = &[
                 "unknown_tool",
             ],
             &["--hang-threshold", "100ms"],
-            "slow",
+            "answered after the hang threshold",
         ),
     ),
     Flag(
@@ -129,7 +129,11 @@ pub(super) const PROBE: &[Flag] = &[
         ),
     ),
     Flag("--seed", "x", Tested(SEEDED)),
-    Flag("--verbose", "", Shows(WRONG, &["--verbose"], "rejected")),
+    Flag(
+        "--verbose",
+        "",
+        Tested(&["cli probe::negative_path::the_table_counts_and_the_explanation_explains"]),
+    ),
     Flag("--json", "", Shows(PROBED, &["--json"], "mcp-loadtest/probe/v1")),
     Flag("--junit", "", Shows(PROBED, &["--junit", "j.xml"], "<testsuite")),
     Flag("--sarif", "", Shows(PROBED, &["--sarif", "s.sarif"], r#""2.1.0""#)),
@@ -240,7 +244,8 @@ pub(super) const NEGATIVE_PATH: &[Flag] = &[
 ];
 
 const AGAIN: &[&str] = &["replay", "case.json", "-s", "{mock}"];
-const SILENT: &[&str] = &["replay", "case.json", "-s", "{mock} --fault slow:1500"];
+const SILENT: &[&str] =
+    &["replay", "case.json", "--protocol", "2025-11-25", "-s", "{mock} --fault slow:1500"];
 
 pub(super) const REPLAY: &[Flag] = &[
     Flag(

@@ -78,7 +78,7 @@ pub(super) const MOCK: &[Flag] = &[
                 "-s",
                 "{mock} --audit jsonl:{here}/a.jsonl --audit-mask message",
             ],
-            r#"\"message\":\"***"#,
+            r#"\"message\":\"[redacted]\""#,
         ),
     ),
     Flag(
@@ -207,7 +207,11 @@ pub(super) const LLM_VERDICT: &[Flag] = &[
         "x",
         Tested(&["cli effects::flags::servers::a_verdict_keeps_to_its_limits"]),
     ),
-    Flag("--strict", "", Tested(&["cli effects::flags::servers::a_verdict_keeps_to_its_limits"])),
+    Flag(
+        "--strict",
+        "",
+        Tested(&["cli effects::flags::servers::a_warning_fails_whoever_is_strict"]),
+    ),
     Flag("--json", "", Tested(JUDGED)),
 ];
 
@@ -614,10 +618,7 @@ fn a_verdict_keeps_to_its_limits() {
     };
     assert!(judge(&[]).starts_with("exit 0\n"), "{}", judge(&[]));
     assert!(judge(&["--most-tries", "1"]).contains("retry_storm"));
-    let hasty = judge(&["--shortest-wait-ms", "600000"]);
-    assert!(hasty.contains("no_backoff") && hasty.starts_with("exit 0"), "a warning: {hasty}");
-    let strict = judge(&["--shortest-wait-ms", "600000", "--strict"]);
-    assert!(strict.starts_with("exit 1"), "{strict}");
+    assert!(judge(&["--shortest-wait-ms", "600000"]).contains("no_backoff"));
 }
 
 #[test]
@@ -629,7 +630,7 @@ fn an_input_completes_a_server_that_is_allowed() {
             "serve",
             "--mcp",
             "--mcp-config",
-            ".mcp.json",
+            "vscode.json",
             "--allow-server",
             "asking",
         ]);
@@ -637,4 +638,18 @@ fn an_input_completes_a_server_that_is_allowed() {
     };
     assert_eq!(serve(&[]), Some(2));
     assert_eq!(serve(&["--input", "key=told"]), Some(0), "its input ends at once");
+}
+
+/// Equal requests that nothing says to be one call: a warning.
+#[test]
+fn a_warning_fails_whoever_is_strict() {
+    let bench = Bench::new();
+    bench.write("bad.yml", "fixtures:\n  - error: {status: 400, message: no}\n");
+    let twice = "python3 app.py 2>/dev/null; python3 app.py 2>/dev/null";
+    let words = ["llm", "--fixtures", "bad.yml", "--journal", "j.jsonl", "--", "sh", "-c", twice];
+    bench.transcript(&words);
+    let judge =
+        |flags: &[&str]| bench.transcript(&[&["llm", "verdict", "j.jsonl"], flags].concat());
+    assert!(judge(&[]).starts_with("exit 0\nWARNING"), "{}", judge(&[]));
+    assert!(judge(&["--strict"]).starts_with("exit 1\nWARNING"), "{}", judge(&["--strict"]));
 }

@@ -65,7 +65,11 @@ pub(super) const AGENT: &[Flag] = &[
     Flag("--max-recovery", "5", Tested(ALONE)),
     Flag("--clean-timeout", "", Tested(ALONE)),
     Flag("--evidence", "", Tested(ALONE)),
-    Flag("--fallback", "", Tested(&["cli effects::flags::suites::a_fallback_must_be_there"])),
+    Flag(
+        "--fallback",
+        "",
+        Tested(&["core suite::recovery::tests::second_best_must_be_disclosed_where_that_is_asked"]),
+    ),
     Flag(
         "--time-budget",
         "0s",
@@ -200,24 +204,4 @@ fn an_agent_is_given_a_model() {
     let with = agent(&["--fixtures", "fixtures.yml"]);
     assert!(with.starts_with("exit 0"), "{with}");
     assert!(!agent(&[]).starts_with("exit 0"));
-}
-
-#[test]
-fn a_fallback_must_be_there() {
-    let agent = |tool: &str| {
-        let words = [
-            "agent",
-            "--prompt",
-            "hi",
-            "--fault",
-            "hang@tool=echo",
-            "--fallback",
-            tool,
-            "--",
-            "cat",
-        ];
-        crate::effects::bench::Bench::new().transcript(&words)
-    };
-    assert!(agent("no-such-tool").starts_with("exit 2"), "{}", agent("no-such-tool"));
-    assert!(agent("lorem").starts_with("exit 1"), "{}", agent("lorem"));
 }
