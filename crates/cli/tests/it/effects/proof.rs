@@ -1,6 +1,6 @@
 //! What shows that something has an effect.
 
-use super::{Flag, bench::Bench};
+use super::{Flag, Key, bench::Bench};
 
 /// What shows it.
 pub(super) enum Proof {
@@ -16,8 +16,10 @@ pub(super) enum Proof {
     Written(&'static [&'static str], &'static str, &'static str, &'static str),
     /// It is one of the flags that name a server; `server` tries them with every command that has them.
     OfServers,
-    /// The same type with the same proofs is in this schema.
-    Of(&'static str),
+    /// A flag of `run` that sets it, and does nothing else.
+    Flagged(&'static str),
+    /// It is what this key of this schema is.
+    Of(&'static str, &'static str),
 }
 
 impl Proof {
@@ -36,7 +38,7 @@ impl Proof {
             Self::Written(words, without, with, sign) => {
                 told_apart(what, &written(words, with), &written(words, without), sign)
             }
-            Self::Tested(_) | Self::OfServers | Self::Of(_) => Ok(()),
+            Self::Tested(_) | Self::OfServers | Self::Flagged(_) | Self::Of(..) => Ok(()),
         }
     }
 
@@ -60,6 +62,12 @@ impl Proof {
 pub(super) fn tried(command: &str, flags: &[Flag]) {
     let trial = |flag: &Flag| flag.2.tried(&format!("{command} {}", flag.0)).err();
     let problems: Vec<_> = flags.iter().filter_map(trial).collect();
+    assert!(problems.is_empty(), "{}", problems.join("\n----\n"));
+}
+
+/// The same for keys.
+pub(super) fn written_keys(keys: &[Key]) {
+    let problems: Vec<_> = keys.iter().filter_map(|key| key.1.tried(key.0).err()).collect();
     assert!(problems.is_empty(), "{}", problems.join("\n----\n"));
 }
 

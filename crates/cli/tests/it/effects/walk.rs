@@ -57,25 +57,49 @@ fn every_flag_has_its_line() {
     differences(&declared(), &told, "flags");
 }
 
-/// `Type.key` for each key of each type of a schema; the file itself is `File`.
+/// `Type.key` for each key of each type of a schema, and `key.key` for what stands in the file itself;
+/// for keys of the file that hold a type, `File.key`.
 fn keys_of(schema: &Value) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    add_keys("File", schema, &mut found);
-    for (name, part) in schema["$defs"].as_object().into_iter().flatten() {
-        add_keys(name, part, &mut found);
+    let types = schema["$defs"].as_object().into_iter().flatten();
+    if types.clone().any(|(_, part)| part["properties"].is_object()) && !is_inline(schema) {
+        add_keys("File", schema, &mut found);
+        types.for_each(|(name, part)| add_keys(name, part, &mut found));
+    } else {
+        add_paths("", schema, schema, &mut found);
     }
     found
 }
 
+/// Whether the sections of a file are told in full where they stand.
+fn is_inline(schema: &Value) -> bool {
+    let keys = schema["properties"].as_object().into_iter().flatten();
+    keys.into_iter().all(|(_, part)| part["properties"].is_object())
+}
+
+fn choices(part: &Value) -> impl Iterator<Item = &Value> {
+    ["oneOf", "anyOf", "allOf"].into_iter().filter_map(|key| part[key].as_array()).flatten()
+}
+
 fn add_keys(name: &str, part: &Value, found: &mut BTreeSet<String>) {
-    for key in part["properties"].as_object().into_iter().flatten().map(|(key, _)| key) {
+    for (key, _) in part["properties"].as_object().into_iter().flatten() {
         found.insert(format!("{name}.{key}"));
     }
-    for choice in
-        ["oneOf", "anyOf", "allOf"].iter().filter_map(|key| part[key].as_array()).flatten()
-    {
-        add_keys(name, choice, found);
+    choices(part).for_each(|choice| add_keys(name, choice, found));
+}
+
+fn add_paths(before: &str, part: &Value, schema: &Value, found: &mut BTreeSet<String>) {
+    let pointer = part["$ref"].as_str().and_then(|reference| reference.strip_prefix('#'));
+    if let Some(meant) = pointer.and_then(|pointer| schema.pointer(pointer)) {
+        add_paths(before, meant, schema, found);
     }
+    for (key, value) in part["properties"].as_object().into_iter().flatten() {
+        let name = format!("{before}{key}");
+        add_paths(&format!("{name}."), value, schema, found);
+        found.insert(name);
+    }
+    let inside = [&part["items"]].into_iter().filter(|items| items.is_object());
+    choices(part).chain(inside).for_each(|choice| add_paths(before, choice, schema, found));
 }
 
 fn schema(name: &str) -> Value {
@@ -92,25 +116,62 @@ fn every_key_has_its_line() {
     }
 }
 
-/// A type that two files share is proven once, as long as it is the same in both.
+/// The proof of a key, wherever it is.
+fn proof_of(schema: &str, key: &str) -> Option<&'static Proof> {
+    let file = keys::FILES.iter().find(|file| file.schema == schema)?;
+    file.keys.iter().find(|line| line.0 == key).map(|line| &line.1)
+}
+
 #[test]
-fn what_is_proven_elsewhere_is_the_same_there() {
-    for file in keys::FILES {
-        for key in file.keys {
-            let Proof::Of(other) = &key.1 else { continue };
-            let (name, member) = key.0.split_once('.').unwrap();
-            let at = |schema: &Value| match name {
-                "File" => schema["properties"][member].clone(),
-                _ => schema["$defs"][name]["properties"][member].clone(),
-            };
-            let (here, there) = (at(&schema(file.schema)), at(&schema(other)));
-            assert_eq!(here, there, "{} of {} and {other}", key.0, file.schema);
-            assert!(!here.is_null(), "{}", key.0);
-            let others = keys::FILES.iter().find(|file| file.schema == *other).unwrap();
-            let line = others.keys.iter().find(|line| line.0 == key.0).unwrap();
-            assert!(!matches!(line.1, Proof::Of(_)), "{} is proven nowhere", key.0);
+fn what_is_proven_elsewhere_is_proven_there() {
+    let run = flags::COMMANDS.iter().find(|command| command.name == "run").unwrap();
+    for key in keys::FILES.iter().flat_map(|file| file.keys) {
+        match &key.1 {
+            Proof::Of(schema, other) => {
+                let there =
+                    proof_of(schema, other).unwrap_or_else(|| panic!("{}: no {other}", key.0));
+                assert!(!matches!(there, Proof::Of(..)), "{} is proven nowhere", key.0);
+            }
+            Proof::Flagged(name) => {
+                assert!(run.flags.iter().any(|flag| flag.0 == *name), "{}: no {name}", key.0);
+            }
+            _ => {}
         }
     }
+}
+
+/// The text of the file that a test stands in.
+fn source_of(test: &str) -> Option<String> {
+    let (folder, path) = test.split_once(' ')?;
+    let module: Vec<_> = path.split("::").collect();
+    let module = module[..module.len() - 1].join("/");
+    let module = module.strip_suffix("/tests").map_or(module.as_str(), |above| above);
+    let places = ["src", "tests/it"].into_iter().flat_map(|part| {
+        let at = root().join("crates").join(folder).join(part);
+        [
+            at.join(format!("{module}.rs")),
+            at.join(format!("{module}/mod.rs")),
+            at.join(format!("{module}/tests.rs")),
+        ]
+    });
+    let texts: Vec<_> = places.filter_map(|place| fs::read_to_string(place).ok()).collect();
+    (!texts.is_empty()).then(|| texts.concat())
+}
+
+/// A test that never says the word does not prove much about it.
+#[test]
+fn every_test_speaks_of_its_key() {
+    let mut silent = Vec::new();
+    for key in keys::FILES.iter().flat_map(|file| file.keys) {
+        let word = key.0.rsplit('.').next().unwrap();
+        let texts =
+            key.1.tests().iter().map(|test| source_of(test).unwrap_or_else(|| panic!("{test}")));
+        let texts: Vec<_> = texts.collect();
+        if !texts.is_empty() && !texts.iter().any(|text| text.contains(word)) {
+            silent.push((key.0, key.1.tests()));
+        }
+    }
+    assert!(silent.is_empty(), "{silent:#?}");
 }
 
 #[test]
