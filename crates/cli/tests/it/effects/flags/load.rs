@@ -514,7 +514,7 @@ pub(super) const RUN: &[Flag] = &[
     ),
     Flag(
         "--error-rate",
-        "2",
+        "some",
         Shows(
             &["run", "-s", "{mock} --fault tool-error", "--scenario", "deadlock_probe", "--json"],
             &["--error-rate", "0.5"],

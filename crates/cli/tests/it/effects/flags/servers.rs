@@ -541,21 +541,29 @@ fn the_seed_of_a_model_chooses_the_requests_that_fail() {
     assert!((2..6).any(|seed| tossed(&seed.to_string()) != first));
 }
 
+/// Begins a session and asks for the tools; tells the form of the last reply.
+const ASKING: &str = "
+import json, sys, urllib.request as u
+head = {'content-type': 'application/json', 'accept': 'application/json, text/event-stream'}
+def post(message):
+    return u.urlopen(u.Request(sys.argv[1], json.dumps(message).encode(), head))
+hello = {'protocolVersion': '2025-06-18', 'capabilities': {}, 'clientInfo': {'name': 'x', 'version': '1'}}
+first = post({'jsonrpc': '2.0', 'id': 1, 'method': 'initialize', 'params': hello})
+head['mcp-session-id'] = first.headers['mcp-session-id']
+post({'jsonrpc': '2.0', 'method': 'notifications/initialized'})
+call = {'name': 'echo', 'arguments': {}}
+print(post({'jsonrpc': '2.0', 'id': 2, 'method': 'tools/call', 'params': call}).headers['content-type'])
+";
+
 #[test]
 fn a_lone_reply_may_be_a_stream() {
-    let content = |flags: &[&str]| {
+    let form = |flags: &[&str]| {
         let mock = Listening::start(&[&["mock", "--transport", "http"], flags].concat());
-        let body = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}"#;
-        let script = format!(
-            "import urllib.request as u; r = u.Request('{}', b'{body}', {{'content-type': 'application/json', \
-             'accept': 'application/json, text/event-stream'}}); print(u.urlopen(r).headers['content-type'])",
-            mock.url
-        );
-        let ran = std::process::Command::new("python3").args(["-c", &script]).output().unwrap();
-        String::from_utf8(ran.stdout).unwrap()
+        let asked = std::process::Command::new("python3").args(["-c", ASKING, &mock.url]).output();
+        String::from_utf8(asked.unwrap().stdout).unwrap()
     };
-    assert!(content(&["--always-stream"]).contains("text/event-stream"));
-    assert!(content(&[]).contains("application/json"));
+    assert!(form(&["--always-stream"]).contains("text/event-stream"));
+    assert!(form(&[]).contains("application/json"));
 }
 
 #[test]

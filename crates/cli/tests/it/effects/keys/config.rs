@@ -148,6 +148,7 @@ pub(super) const CONFIG: &[Key] = &[
     Key(
         "scenario.stage.duration",
         Tested(&[
+            "core config::tests::a_run_described_in_code_reads_back_from_its_file",
             "core pace::course::tests::a_level_is_steady_to_the_end_of_its_stage_unless_it_moves",
             "core pace::tests::callers_come_and_go_with_the_stages",
         ]),
@@ -155,6 +156,7 @@ pub(super) const CONFIG: &[Key] = &[
     Key(
         "scenario.stage.load",
         Tested(&[
+            "core config::tests::a_run_described_in_code_reads_back_from_its_file",
             "core pace::course::tests::a_level_is_steady_to_the_end_of_its_stage_unless_it_moves",
             "core pace::tests::callers_come_and_go_with_the_stages",
         ]),
@@ -162,6 +164,7 @@ pub(super) const CONFIG: &[Key] = &[
     Key(
         "scenario.stage.shape",
         Tested(&[
+            "core config::tests::a_run_described_in_code_reads_back_from_its_file",
             "core pace::course::tests::a_level_is_steady_to_the_end_of_its_stage_unless_it_moves",
             "core pace::tests::callers_come_and_go_with_the_stages",
         ]),

@@ -19,7 +19,13 @@ pub(super) const FIXTURES: &[Key] = &[
     Key("Delays.constant", Tested(&["mock llm::faults::stalls_and_first_tokens_take_their_time"])),
     Key("Delays.log_normal", Tested(&["core llm::fixture::tests::faults_are_read"])),
     Key("Delays.recorded", Tested(&["mock llm::faults::stalls_and_first_tokens_take_their_time"])),
-    Key("Delays.uniform", Tested(&["core llm::plan::tests::delays_are_spread_as_asked"])),
+    Key(
+        "Delays.uniform",
+        Tested(&[
+            "core llm::fixture::tests::what_cannot_be_is_told_with_its_place",
+            "core llm::plan::tests::delays_are_spread_as_asked",
+        ]),
+    ),
     Key("ErrorReply.code", Tested(&["mock llm::errors::a_fixture_may_choose_its_own_words"])),
     Key("ErrorReply.headers", Tested(&["mock llm::chosen::every_condition_is_looked_at"])),
     Key(
@@ -110,7 +116,10 @@ pub(super) const FIXTURES: &[Key] = &[
     Key("RecordedChunk.base64", Tested(&["core llm::recording::tests::half_a_character_survives"])),
     Key(
         "RecordedChunk.data",
-        Tested(&["mock llm::recorded::recordings_are_told_again_to_the_same_request_only"]),
+        Tested(&[
+            "core llm::recording::tests::half_a_character_survives",
+            "mock llm::recorded::recordings_are_told_again_to_the_same_request_only",
+        ]),
     ),
     Key(
         "RecordedRequest.body",
@@ -126,7 +135,10 @@ pub(super) const FIXTURES: &[Key] = &[
     ),
     Key(
         "RecordedResponse.broken",
-        Tested(&["mock llm::recorded::recordings_are_told_again_to_the_same_request_only"]),
+        Tested(&[
+            "core llm::recording::tests::half_a_character_survives",
+            "mock llm::recorded::recordings_are_told_again_to_the_same_request_only",
+        ]),
     ),
     Key(
         "RecordedResponse.chunks",

@@ -65,7 +65,7 @@ pub(super) const SUITE: &[Key] = &[
     ),
     Key(
         "AgentTest.system_prompt",
-        Tested(&["core agent::dialect::tests::requests_have_the_form_of_each_api"]),
+        Tested(&["cli effects::keys::suite::a_model_is_told_how_to_behave"]),
     ),
     Key(
         "AgentTest.tags",
@@ -149,6 +149,7 @@ pub(super) const SUITE: &[Key] = &[
     Key(
         "Fault.exit_code",
         Tested(&[
+            "core fault::tests::files_say_the_same",
             "core fault::tests::names_are_unique_sentences_are_sentences_and_keys_are_known_to_files",
         ]),
     ),
@@ -710,4 +711,29 @@ fn headers_and_tokens_of_a_server_are_sent() {
         let log = std::fs::read_to_string(bench.path().join("heard.jsonl")).unwrap();
         assert!(log.contains(sent), "{entry}: {log}");
     }
+}
+
+#[test]
+fn a_model_is_told_how_to_behave() {
+    let answered = |more: &str| {
+        let bench = Bench::new();
+        bench.write(
+            "told.yml",
+            "fixtures:\n  - match: {system_prompt: be brief}\n    response: {content: as-told}\n  - response: {content: untold}\n",
+        );
+        bench.write(
+            "given",
+            &format!(
+                "servers: {{m: {{mock: {{}}}}}}\nmodels: [{{name: f, fixtures: told.yml, provider: openai}}]\n\
+                 agents: [{{name: a, model: f, servers: [m], prompt: x{more}}}]\n"
+            ),
+        );
+        bench.transcript(&["test", "given", "--json"])
+    };
+    assert!(
+        answered(", system_prompt: be brief").contains("\"as-told"),
+        "{}",
+        answered(", system_prompt: be brief")
+    );
+    assert!(answered("").contains("\"untold"), "{}", answered(""));
 }

@@ -40,7 +40,12 @@ pub(super) const TOOLS: &[Key] = &[
     Key("File.prompts", Tested(&["core tools_file::tests::bad_files_are_told_where_and_what"])),
     Key(
         "File.resource_templates",
-        Tested(&["mock catalog::resource::tests::a_template_fills_its_part_in"]),
+        Written(
+            &["test", "given", "--json"],
+            "servers: {m: {mock: {tools_from: tools.yml}}}\nresources: [{name: r, uri: 'x://one'}]\n",
+            "servers: {m: {mock: {resource_templates: [{uri_template: 'x://{id}', name: a, text: 'about ${id}'}]}}}\nresources: [{name: r, uri: 'x://one'}]\n",
+            "exit 0",
+        ),
     ),
     Key("File.resources", Tested(&["core tools_file::tests::bad_files_are_told_where_and_what"])),
     Key("File.resultType", Tested(&["core tools_file::tests::a_saved_list_is_read_as_it_is"])),
@@ -73,8 +78,8 @@ pub(super) const TOOLS: &[Key] = &[
         "ResourceEntry.blob",
         Written(
             &["test", "given", "--json"],
-            "servers: {m: {mock: {resources: [{uri: 'x://a', name: a, text: plain}]}}}\nresources: [{name: r, uri: 'x://a', expect: [{target: result, matcher: {contains: aGk}}]}]\n",
-            "servers: {m: {mock: {resources: [{uri: 'x://a', name: a, blob: aGk=}]}}}\nresources: [{name: r, uri: 'x://a', expect: [{target: result, matcher: {contains: aGk}}]}]\n",
+            "servers: {m: {mock: {resources: [{uri: 'x://a', name: a, text: plain}]}}}\nresources: [{name: r, uri: 'x://a', expect: [{target: 'result.contents[0].blob', matcher: {exact: aGk=}}]}]\n",
+            "servers: {m: {mock: {resources: [{uri: 'x://a', name: a, blob: aGk=}]}}}\nresources: [{name: r, uri: 'x://a', expect: [{target: 'result.contents[0].blob', matcher: {exact: aGk=}}]}]\n",
             "exit 0",
         ),
     ),
@@ -117,6 +122,8 @@ pub(super) const TOOLS: &[Key] = &[
         Written(
             &[
                 "run",
+                "--tool",
+                "t",
                 "--scenario",
                 "deadlock_probe",
                 "--concurrent",
@@ -136,6 +143,8 @@ pub(super) const TOOLS: &[Key] = &[
         Written(
             &[
                 "run",
+                "--tool",
+                "t",
                 "--scenario",
                 "deadlock_probe",
                 "--concurrent",
@@ -155,6 +164,8 @@ pub(super) const TOOLS: &[Key] = &[
         Written(
             &[
                 "run",
+                "--tool",
+                "t",
                 "--scenario",
                 "deadlock_probe",
                 "--concurrent",
@@ -174,6 +185,8 @@ pub(super) const TOOLS: &[Key] = &[
         Written(
             &[
                 "run",
+                "--tool",
+                "t",
                 "--scenario",
                 "deadlock_probe",
                 "--concurrent",
@@ -193,6 +206,8 @@ pub(super) const TOOLS: &[Key] = &[
         Written(
             &[
                 "run",
+                "--tool",
+                "t",
                 "--scenario",
                 "deadlock_probe",
                 "--concurrent",
@@ -217,6 +232,8 @@ pub(super) const TOOLS: &[Key] = &[
         Written(
             &[
                 "run",
+                "--tool",
+                "t",
                 "--scenario",
                 "deadlock_probe",
                 "--concurrent",
@@ -244,6 +261,8 @@ pub(super) const TOOLS: &[Key] = &[
         Written(
             &[
                 "run",
+                "--tool",
+                "t",
                 "--scenario",
                 "deadlock_probe",
                 "--concurrent",
