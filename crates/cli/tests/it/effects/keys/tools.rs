@@ -43,7 +43,7 @@ pub(super) const TOOLS: &[Key] = &[
         Written(
             &["test", "given", "--json"],
             "servers: {m: {mock: {tools_from: tools.yml}}}\nresources: [{name: r, uri: 'x://one'}]\n",
-            "servers: {m: {mock: {resource_templates: [{uri_template: 'x://{id}', name: a, text: 'about ${id}'}]}}}\nresources: [{name: r, uri: 'x://one'}]\n",
+            "servers: {m: {mock: {resource_templates: [{uri_template: 'x://{id}', name: a, text: all}]}}}\nresources: [{name: r, uri: 'x://one'}]\n",
             "exit 0",
         ),
     ),
