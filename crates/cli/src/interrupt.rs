@@ -10,18 +10,19 @@ pub(crate) async fn listen(stop: Stop) {
     signal().await;
 }
 
-/// Waits for a signal.
+/// Waits for a signal. From now on none goes unheard: whoever says that it is ready makes this first.
 #[cfg(unix)]
-pub(crate) async fn signal() {
+pub(crate) fn signal() -> impl Future<Output = ()> {
     use tokio::signal::unix::{SignalKind, signal};
-    let (Ok(mut interrupt), Ok(mut terminate)) =
-        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
-    else {
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
+    let both = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
+    async {
+        let (Ok(mut interrupt), Ok(mut terminate)) = both else {
+            return std::future::pending().await;
+        };
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
     }
 }
 

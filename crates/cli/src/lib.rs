@@ -45,6 +45,11 @@ where
     })
 }
 
+/// The command line as it is declared, for whoever has to know all of it.
+pub fn command() -> clap::Command {
+    <Cli as clap::CommandFactory>::command()
+}
+
 /// Runs one command line.
 pub fn run(mut env: Env) -> Exit {
     limits::raise_open_files();

@@ -102,7 +102,7 @@ impl Load {
     pub(crate) fn stay_open(&self, report: &Report, env: &mut Env) -> Result<(), CliError> {
         let Some(page) = self.page.get().filter(|_| !report.interrupted) else { return Ok(()) };
         env.err(&format!("the report stays at {} until Ctrl-C\n", page.url()));
-        block_on(interrupt::signal())
+        block_on(async { interrupt::signal().await })
     }
 
     /// Shows the result of the run.

@@ -1,6 +1,9 @@
 //! Naming the server, as people name it: a command, a URL, or a name in a file they already have.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use clap::{Args, builder::NonEmptyStringValueParser};
 use mcp_loadtest::Server;
@@ -42,10 +45,10 @@ pub(crate) struct ServerArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// The client's configuration file. Without it the usual places are searched.
-    #[arg(long, value_name = "FILE", requires = "name")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) mcp_config: Option<PathBuf>,
     /// A value for an ${input:ID} of that file. Repeatable.
-    #[arg(long = "input", value_name = "ID=VALUE", requires = "name")]
+    #[arg(long = "input", value_name = "ID=VALUE")]
     pub(crate) inputs: Vec<String>,
     /// A variable for the server. Repeatable.
     #[arg(long = "env", value_name = "NAME=VALUE")]
@@ -107,6 +110,22 @@ fn parse_protocol(text: &str) -> Result<ProtocolChoice, String> {
 }
 
 impl ServerArgs {
+    /// The first flag that speaks of a server.
+    pub(crate) fn first_flag(env: &Env) -> Option<String> {
+        use clap::{Args as _, Command};
+        let known = Self::augment_args(Command::new(""));
+        let is_ours = |flag: &str| {
+            known.get_arguments().any(|arg| {
+                let long = arg.get_long().map(|long| format!("--{long}"));
+                let short = arg.get_short().map(|short| format!("-{short}"));
+                long.as_deref() == Some(flag) || short.as_deref() == Some(flag)
+            })
+        };
+        let words = env.args.iter().map(|word| word.to_string_lossy());
+        let mut flags = words.map(|word| word.split('=').next().unwrap_or_default().to_owned());
+        flags.find(|flag| is_ours(flag))
+    }
+
     /// Whether the flags alone name a server.
     pub(crate) fn names_one(&self) -> bool {
         !self.server.is_empty() || !self.url.is_empty() || self.name.is_some()
@@ -155,12 +174,24 @@ impl ServerArgs {
     /// The server that the configuration and the flags describe.
     pub(crate) fn resolve(&self, config: &Config, env: &mut Env) -> Result<Server, CliError> {
         let mut server = match config.server.source()? {
+            ServerSource::Here(_) if !self.inputs.is_empty() => {
+                return Err(CliError::usage(
+                    "--input is for a server that is taken from a client's file",
+                    "name it with --name, or leave --input out",
+                ));
+            }
             ServerSource::Here(server) => *server,
             ServerSource::Client { file, name } => {
                 let server = self.take_from_client(file.as_deref(), &name, env)?;
                 config.server.lay_over(server)?
             }
         };
+        if self.tee_stderr && !server.is_started() {
+            return Err(CliError::usage(
+                "--tee-stderr is for a server that is started here",
+                "start it with -s COMMAND, or leave --tee-stderr out",
+            ));
+        }
         server.ca_cert = server.ca_cert.map(|file| env.path(&file));
         Ok(server)
     }
@@ -173,8 +204,55 @@ impl ServerArgs {
     ) -> Result<Server, CliError> {
         let servers = named_servers(file, env)?;
         let entry = clients::find(&servers, name, Some(&env.cwd))?;
-        resolve_named(entry, &self.inputs, env)
+        let server = resolve_named(entry, &self.inputs, env)?;
+        self.refuse_idle_inputs(entry, &server, env)?;
+        Ok(server)
     }
+}
+
+/// Stands for a value that nobody writes.
+const ANOTHER: &str = "\u{1}another value";
+
+impl ServerArgs {
+    /// An input that may as well be another one is asked for by nobody.
+    fn refuse_idle_inputs(
+        &self,
+        entry: &NamedServer,
+        server: &Server,
+        env: &Env,
+    ) -> Result<(), CliError> {
+        let given = pairs_of_inputs(&self.inputs)?;
+        for id in given.keys() {
+            let mut others = given.clone();
+            others.insert(id.clone(), ANOTHER.to_owned());
+            if resolved(entry, &others, env)?.server == *server {
+                let message = format!("`{}` asks for no input `{id}`", visible(&entry.name, 80));
+                let hint = "look at the entry for `${input:ID}`; not all clients have inputs";
+                return Err(CliError::usage(message, hint));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn pairs_of_inputs(inputs: &[String]) -> Result<BTreeMap<String, String>, CliError> {
+    inputs.iter().map(|input| split_pair(input, '=', "--input", "api_key=VALUE")).collect()
+}
+
+fn resolved(
+    entry: &NamedServer,
+    inputs: &BTreeMap<String, String>,
+    env: &Env,
+) -> Result<clients::Resolved, CliError> {
+    let home = env.home();
+    let surroundings = Surroundings {
+        vars: &*env.var,
+        inputs,
+        workspace: Some(&env.cwd),
+        home: home.as_deref(),
+        read: &|path| std::fs::read_to_string(path).map_err(|error| error.to_string()),
+    };
+    Ok(clients::resolve(entry, &surroundings)?)
 }
 
 /// The server that an entry of a client's file describes, with its variables filled in; says so.
@@ -183,17 +261,7 @@ pub(crate) fn resolve_named(
     inputs: &[String],
     env: &mut Env,
 ) -> Result<Server, CliError> {
-    let inputs = inputs.iter().map(|input| split_pair(input, '=', "--input", "api_key=VALUE"));
-    let inputs = inputs.collect::<Result<std::collections::BTreeMap<_, _>, _>>()?;
-    let home = env.home();
-    let surroundings = Surroundings {
-        vars: &*env.var,
-        inputs: &inputs,
-        workspace: Some(&env.cwd),
-        home: home.as_deref(),
-        read: &|path| std::fs::read_to_string(path).map_err(|error| error.to_string()),
-    };
-    let resolved = clients::resolve(entry, &surroundings)?;
+    let resolved = resolved(entry, &pairs_of_inputs(inputs)?, env)?;
     let mut talk = format!(
         "using `{}` from {}: {}\n",
         visible(&entry.name, 80),

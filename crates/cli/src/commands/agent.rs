@@ -50,19 +50,19 @@ pub(crate) struct AgentArgs {
     #[arg(long, value_name = "FILE")]
     fixtures: Option<PathBuf>,
     /// A lost call must be noticed within this time.
-    #[arg(long, value_name = "TIME", value_parser = parse_some_time, default_value = "30s")]
+    #[arg(long, value_name = "TIME", value_parser = parse_some_time, default_value = "30s", requires = "fault")]
     max_detection: Duration,
     /// The recovery may take this long.
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    #[arg(long, value_name = "TIME", value_parser = parse_time, requires = "fault")]
     max_recovery: Option<Duration>,
     /// Fail when a lost call was noticed later than --max-detection.
-    #[arg(long)]
+    #[arg(long, requires = "fault")]
     clean_timeout: bool,
     /// A value that only the healthy tool gives. Repeatable: all of them.
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", requires = "fault")]
     evidence: Vec<String>,
     /// A tool that may stand in for the one that failed. Repeatable.
-    #[arg(long, value_name = "TOOL")]
+    #[arg(long, value_name = "TOOL", requires = "fault")]
     fallback: Vec<String>,
     /// How long the agent may take.
     #[arg(long, value_name = "TIME", value_parser = parse_some_time, default_value = "5m")]

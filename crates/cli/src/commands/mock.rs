@@ -94,7 +94,7 @@ pub(crate) struct MockArgs {
     #[arg(long, value_name = "FILE")]
     tools_from: Option<PathBuf>,
     /// Leave out a group of built-in tools: identity, data, failure or streaming.
-    #[arg(long, value_name = "GROUP", value_parser = hinted::<Group>)]
+    #[arg(long, value_name = "GROUP", value_parser = hinted::<Group>, conflicts_with = "tools_from")]
     without: Vec<Group>,
     /// Also offer what the official conformance suite expects of a server.
     #[arg(long)]
@@ -185,9 +185,10 @@ async fn serve(args: &MockArgs, mock: Mock, env: &mut Env) -> Result<Served, Cli
     let bound = mock.bind_as(args.transport.into(), address).await;
     let bound = bound.map_err(|source| CliError::Listen { address, source })?;
     let admin = args.admin.bind(|| bound.controlled(), env, Env::out).await?;
+    let interrupted = interrupt::signal();
     env.out(&format!("{}\n", serde_json::json!({ "url": bound.url() })));
     tokio::select! {
-        served = bound.serve_until(interrupt::signal()) => Ok(served?),
+        served = bound.serve_until(interrupted) => Ok(served?),
         error = admin.serve() => Err(error),
     }
 }
@@ -231,6 +232,12 @@ fn check(args: &MockArgs) -> Result<(), CliError> {
         return Err(CliError::usage(
             "--listen belongs to a transport that listens",
             "add `--transport http`, or leave --listen out",
+        ));
+    }
+    if args.always_stream && args.transport != MockTransport::Http {
+        return Err(CliError::usage(
+            "--always-stream is for Streamable HTTP",
+            "add `--transport http`, or leave --always-stream out",
         ));
     }
     check_faults(&args.fault, args.transport.into())

@@ -65,13 +65,13 @@ pub(crate) struct ProxyArgs {
     upstream: Option<String>,
     /// Where to listen for clients of `--upstream` [default: 127.0.0.1:0]; the address that was
     /// really taken is printed.
-    #[arg(long, value_name = "ADDRESS", requires = "upstream", value_parser = parse_listen)]
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "command", value_parser = parse_listen)]
     listen: Option<SocketAddr>,
     /// How `--upstream` is spoken to.
-    #[arg(long, value_enum, default_value = "http")]
+    #[arg(long, value_enum, default_value = "http", conflicts_with = "command")]
     transport: ProxyTransport,
     /// A PEM file with certificates to trust besides those of the system.
-    #[arg(long, value_name = "FILE", requires = "upstream")]
+    #[arg(long, value_name = "FILE", conflicts_with = "command")]
     ca_cert: Option<PathBuf>,
     #[command(flatten)]
     admin: AdminArgs,
@@ -173,11 +173,12 @@ fn listen(
             ProxyError::System(source) => CliError::Listen { address, source },
             error => unable(&error),
         })?;
+        let interrupted = interrupt::signal();
         env.out(&format!("{}\n", serde_json::json!({ "url": bound.url() })));
         tokio::select! {
             code = bound.serve() => Ok(Exit::As(code as u8)),
             error = admin.serve() => Err(error),
-            () = interrupt::signal() => Ok(Exit::Pass),
+            () = interrupted => Ok(Exit::Pass),
         }
     })?
 }

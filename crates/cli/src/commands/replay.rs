@@ -77,7 +77,10 @@ pub(crate) fn run(args: &ReplayArgs, env: &mut Env) -> Result<Exit, CliError> {
     args.server.lay_over(&mut config.server)?;
     let server = args.server.resolve(&config, env)?;
     check::server(&server)?;
-    let replay = Replay::new(server, file).patience(args.hang_threshold, args.grace_period);
+    let replay = Replay::new(server, file)
+        .patience(args.hang_threshold, args.grace_period)
+        .strict_protocol(args.server.strict_protocol)
+        .tee_stderr(args.server.tee_stderr);
     let replayed = block_on(replay.execute())??;
     if args.json {
         env.out_json(&replayed);

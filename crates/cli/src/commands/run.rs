@@ -123,7 +123,8 @@ pub(crate) struct OutputArgs {
     #[cfg(feature = "otlp")]
     #[arg(long, value_name = "URL")]
     pub(crate) otlp: Option<crate::otlp::Endpoint>,
-    /// Threads that make the load; by default as many as are useful.
+    /// Threads that make the load; by default as many as are useful. Only over HTTP can there be more
+    /// of them than --sessions.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
 }
@@ -138,6 +139,18 @@ fn parse_format(text: &str) -> Result<Format, String> {
 fn parse_trace(text: &str) -> Result<Trace, String> {
     let known = Trace::ALL.into_iter().find(|trace| trace.as_str() == text);
     known.ok_or_else(|| format!("use {}", Trace::ALL.map(Trace::as_str).join(", ")))
+}
+
+impl OutputArgs {
+    fn refuse_idle_threads(&self, scenario: Option<ScenarioName>) -> Result<(), CliError> {
+        match scenario.filter(|name| self.threads.is_some() && name.is_of_one_thread()) {
+            Some(name) => Err(CliError::usage(
+                format!("--threads has no effect on `{name}`: one thread makes all of its calls"),
+                "leave it out",
+            )),
+            None => Ok(()),
+        }
+    }
 }
 
 impl ThresholdArgs {
@@ -226,7 +239,7 @@ fn parse_share(text: &str) -> Result<f64, String> {
 pub(crate) fn run(args: &RunArgs, env: &mut Env) -> Result<Exit, CliError> {
     if let Some(file) = args.config.as_ref().filter(|file| test::is_suite(file, env)) {
         refuse_flags_of_a_load(env)?;
-        return test::run_config(file, args.show.json, env);
+        return test::run_config(file, args.show, env);
     }
     if args.explain {
         return Ok(explain(env, &explanation(args.scenario_name(env)?)));
@@ -296,6 +309,7 @@ enum Told {
 fn load(args: &RunArgs, target: &Target, told: Told, env: &mut Env) -> Result<Load, CliError> {
     let config = args.config(&target.server, env)?;
     args.scenario.refuse_unused(config.scenario.name)?;
+    args.output.refuse_idle_threads(config.scenario.name)?;
     for unused in config.unused().iter().filter(|_| told == Told::Everything) {
         env.err(&format!("note: {unused}\n"));
     }

@@ -27,7 +27,7 @@ pub(crate) struct LiveArgs {
     #[arg(long, value_name = "ADDRESS", value_parser = parse_listen)]
     web: Option<SocketAddr>,
     /// Let --web listen where other machines reach it: everybody there can read the report.
-    #[arg(long, requires = "web")]
+    #[arg(long, requires = "web", conflicts_with = "tui")]
     web_remote: bool,
 }
 

@@ -23,6 +23,8 @@ mod conformance_suite;
 mod cookbook;
 #[cfg(unix)]
 mod doctor;
+#[cfg(unix)]
+mod effects;
 mod fuzzer;
 mod gateway;
 mod harness;

@@ -273,8 +273,11 @@ impl ScenarioConfig {
         // Whatever is set stands in the serialised section, so no list of settings can fall behind.
         let set = serde_json::to_value(self).unwrap_or_default();
         let set = set.as_object().into_iter().flat_map(serde_json::Map::keys);
-        let foreign = set.filter(|key| !COMMON.contains(&key.as_str()) && !name.has(key));
-        foreign.map(|key| unused(key, name)).collect()
+        let is_used = |key: &str| name.has(key) || (COMMON.contains(&key) && !name.is_deaf_to(key));
+        let foreign = set.filter(|key| !is_used(key)).map(|key| unused(key, name));
+        let calls = self.tool_call.iter().enumerate();
+        let of_calls = calls.flat_map(|(index, call)| unused_of_call(index, call, name));
+        foreign.chain(of_calls).collect()
     }
 
     /// The level that `concurrent` or `rate` says.
@@ -315,7 +318,24 @@ impl ScenarioConfig {
     }
 }
 
+/// What a scenario makes for itself need not be said of its tools.
+fn unused_of_call(index: usize, call: &ToolCallConfig, name: ScenarioName) -> Vec<ConfigError> {
+    let at = KeyPath::from("scenario.tool_call").index(index);
+    let set = serde_json::to_value(call).unwrap_or_default();
+    let set = set.as_object().into_iter().flat_map(serde_json::Map::keys);
+    let foreign = set.filter(|key| name.is_deaf_to(key));
+    foreign.map(|key| ConfigError::new(at.key(key), no_use(name))).collect()
+}
+
+fn no_use(name: ScenarioName) -> String {
+    format!("has no effect on scenario `{name}`")
+}
+
 fn unused(key: &str, name: ScenarioName) -> ConfigError {
+    if name.is_deaf_to(key) {
+        return ConfigError::new(format!("scenario.{key}"), no_use(name))
+            .with_hint("leave it out, or choose another scenario");
+    }
     let owners = ScenarioName::ALL.iter().filter(|name| name.has(key));
     let owners: Vec<String> = owners.map(|owner| format!("`{owner}`")).collect();
     let message = format!("belongs to scenario {}; `{name}` does not use it", owners.join(", "));

@@ -85,7 +85,8 @@ impl From<&ToolCall> for ToolCallConfig {
     fn from(call: &ToolCall) -> Self {
         let CallArguments { args, args_list, args_file, args_order, generate } =
             (&call.recipe()).into();
-        let (name, weight) = (call.name.clone(), Some(call.weight));
+        let weight = (call.weight != 1.0).then_some(call.weight);
+        let name = call.name.clone();
         Self { name, weight, args, args_list, args_file, args_order, generate }
     }
 }

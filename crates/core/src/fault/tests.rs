@@ -257,6 +257,9 @@ fn files_say_the_same() {
         (json!({"kind": "recover-after", "failures": 2}), "recover-after:2"),
         (json!({"kind": "flaky", "probability": 0.5, "seed": 7}), "flaky:0.5@seed=7"),
         (json!({"kind": "http"}), "http:503"),
+        (json!({"kind": "http", "status": 429}), "http:429"),
+        (json!({"kind": "crash", "exit_code": 3}), "crash:3"),
+        (json!({"kind": "truncate", "bytes": 20}), "truncate:20"),
         (
             json!({"kind": "hang", "target": {"server": "a"}, "when": {"nth": 3, "after": "5s"}}),
             "hang@server=a,nth=3,after=5s",

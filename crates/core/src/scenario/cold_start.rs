@@ -59,6 +59,7 @@ impl Settings for ColdStart {
 
 impl Configured for ColdStart {
     const KEYS: &'static [&'static str] = &["iterations", "warmup"];
+    const ONE_THREAD: bool = true;
 
     fn from_config(config: &ScenarioConfig, _: &Thresholds) -> Result<Self, ConfigError> {
         let default = Self::default();

@@ -80,6 +80,7 @@ impl Settings for DeadlockProbe {
 impl Configured for DeadlockProbe {
     const KEYS: &'static [&'static str] =
         &["concurrent", "sessions", "hang_threshold", "grace_period", "bail_early", "steady_calls"];
+    const ONE_THREAD: bool = true;
 
     /// Times that the probe leaves open are those of the thresholds.
     fn from_config(config: &ScenarioConfig, thresholds: &Thresholds) -> Result<Self, ConfigError> {

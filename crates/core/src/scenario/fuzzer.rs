@@ -71,6 +71,19 @@ impl Settings for Fuzzer {
 
 impl Configured for Fuzzer {
     const KEYS: &'static [&'static str] = &["iterations", "payloads", "duration"];
+    /// It makes its own arguments, judges each case by itself and has no calls that could be late.
+    const UNUSED: &'static [&'static str] = &[
+        "timeout",
+        "abort_on_fail",
+        "strict",
+        "args",
+        "args_list",
+        "args_file",
+        "args_order",
+        "generate",
+        "weight",
+    ];
+    const ONE_THREAD: bool = true;
 
     fn from_config(config: &ScenarioConfig, _: &Thresholds) -> Result<Self, ConfigError> {
         let default = Self::default();

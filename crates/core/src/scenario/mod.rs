@@ -86,6 +86,16 @@ macro_rules! scenarios {
                 match self { $(Self::$kind => $kind::KEYS,)+ }
             }
 
+            /// The keys of all scenarios that it has no use for.
+            const fn unused(self) -> &'static [&'static str] {
+                match self { $(Self::$kind => $kind::UNUSED,)+ }
+            }
+
+            /// Whether its calls are made by one thread, however many are asked for.
+            pub const fn is_of_one_thread(self) -> bool {
+                match self { $(Self::$kind => $kind::ONE_THREAD,)+ }
+            }
+
             /// The settings that a configuration describes.
             pub(crate) fn kind(
                 self,
@@ -156,6 +166,11 @@ impl ScenarioName {
     /// Whether a key of `[scenario]` belongs to it.
     pub(crate) fn has(self, key: &str) -> bool {
         self.keys().contains(&key)
+    }
+
+    /// Whether a key that scenarios have in common means nothing to it.
+    pub(crate) fn is_deaf_to(self, key: &str) -> bool {
+        self.unused().contains(&key)
     }
 
     /// All names, separated by commas.

@@ -59,6 +59,7 @@ impl Settings for RaceCheck {
 
 impl Configured for RaceCheck {
     const KEYS: &'static [&'static str] = &["concurrent", "sessions", "rounds"];
+    const ONE_THREAD: bool = true;
 
     fn from_config(config: &ScenarioConfig, _: &Thresholds) -> Result<Self, ConfigError> {
         let default = Self::default();

@@ -57,6 +57,7 @@ impl Settings for Reconnect {
 
 impl Configured for Reconnect {
     const KEYS: &'static [&'static str] = &["concurrent", "drops"];
+    const ONE_THREAD: bool = true;
 
     fn from_config(config: &ScenarioConfig, _: &Thresholds) -> Result<Self, ConfigError> {
         let default = Self::default();

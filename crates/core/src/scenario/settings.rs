@@ -57,6 +57,10 @@ pub struct Step {
 pub(super) trait Configured: Sized {
     /// Their keys.
     const KEYS: &'static [&'static str];
+    /// Keys of all scenarios that this one has no use for.
+    const UNUSED: &'static [&'static str] = &[];
+    /// Whether its calls are made by one thread, however many are asked for.
+    const ONE_THREAD: bool = false;
     /// Reads them; what is not set has its default.
     fn from_config(config: &ScenarioConfig, thresholds: &Thresholds) -> Result<Self, ConfigError>;
 }

@@ -47,13 +47,22 @@ pub struct Replay {
     file: CaseFile,
     hang: Duration,
     grace: Duration,
+    strict_protocol: bool,
+    tee_stderr: bool,
 }
 
 impl Replay {
     /// The case and the server that it is sent to.
     pub fn new(server: impl Into<Server>, file: CaseFile) -> Self {
         let Thresholds { hang_timeout, grace_period, .. } = Thresholds::default();
-        Self { server: server.into(), file, hang: hang_timeout, grace: grace_period }
+        Self {
+            server: server.into(),
+            file,
+            hang: hang_timeout,
+            grace: grace_period,
+            strict_protocol: false,
+            tee_stderr: false,
+        }
     }
 
     /// Sets when silence becomes a hang, and how much longer a reply is waited for.
@@ -61,6 +70,20 @@ impl Replay {
     pub fn patience(mut self, hang_timeout: Duration, grace_period: Duration) -> Self {
         self.hang = hang_timeout;
         self.grace = grace_period;
+        self
+    }
+
+    /// Fails when the server answers with another revision than it was asked for.
+    #[must_use]
+    pub fn strict_protocol(mut self, strict: bool) -> Self {
+        self.strict_protocol = strict;
+        self
+    }
+
+    /// Also shows the server's stderr as it comes.
+    #[must_use]
+    pub fn tee_stderr(mut self, tee: bool) -> Self {
+        self.tee_stderr = tee;
         self
     }
 
@@ -79,12 +102,13 @@ impl Replay {
 
     async fn execute_here(self) -> Result<Replayed, RunError> {
         let case = self.file.case().map_err(|error| RunError::Unfit(error.to_string()))?;
-        let target = target(&self.server, TeeStderr::Off, Logs::default())?;
+        let tee = if self.tee_stderr { TeeStderr::On } else { TeeStderr::Off };
+        let target = target(&self.server, tee, Logs::default())?;
         let options = Options {
             startup_timeout: self.server.startup_timeout,
             shutdown_timeout: self.server.shutdown_timeout,
             message_limit: usize::try_from(self.server.max_message.0).unwrap_or(usize::MAX),
-            strictness: strictness(&self.server, false),
+            strictness: strictness(&self.server, self.strict_protocol),
             shortest_deadline: self.hang,
             ..Options::new(Rc::new(Nowhere), Clock::start())
         };

@@ -35,14 +35,13 @@ async fn drive(stage: Stage) -> Result<Vec<mcp_loadtest_core::tally::Tally>, cra
     context.close(session).await;
     context.begin_sampling();
     for iteration in 0..settings.iterations {
-        if context.stop().is_stopped() {
+        if context.is_over() {
             break;
         }
         let phase = if settings.warmup && iteration == 0 { Phase::Warmup } else { Phase::Load };
-        let stop = context.stop().clone();
         tokio::select! {
             () = once(&context, &plan, iteration, phase) => {}
-            () = stop.stopped() => break,
+            () = context.over() => break,
         }
     }
     Ok(Vec::new())

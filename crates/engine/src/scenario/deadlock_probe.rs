@@ -1,6 +1,6 @@
 //! `deadlock_probe`: many calls at the same instant, each under a watchdog.
 
-use std::{cell::Cell, rc::Rc};
+use std::{cell::Cell, pin::pin, rc::Rc};
 
 use mcp_loadtest_core::{
     outcome::{ErrorCategory, Outcome},
@@ -96,11 +96,11 @@ async fn burst(
 
 async fn collect(context: &Rc<Context>, mut calls: JoinSet<Reply>, bail_early: bool) -> bool {
     let mut deadlocked = false;
-    let stop = context.stop().clone();
+    let mut over = pin!(context.out_of_time());
     loop {
         let ended = select! {
             ended = calls.join_next() => ended,
-            () = stop.stopped() => None,
+            () = &mut over => None,
         };
         match ended {
             Some(Ok(reply)) if reply.outcome == Outcome::Failed(ErrorCategory::Deadlock) => {
@@ -122,7 +122,7 @@ async fn steady(context: &Context, plan: &Plan, session: &Session, count: u32) {
     let calls = plan.prepare(session, &context.count);
     let dice = context.blueprint.scenario.seed.dice(crate::plan::CHOICE + 1).into();
     for _ in 0..count {
-        if context.stop().is_stopped() || session.broken().is_some() {
+        if context.is_over() || session.broken().is_some() {
             return;
         }
         session.call(&calls.get(plan.single(&dice)), context.load()).await;

@@ -113,6 +113,7 @@ pub(crate) fn run(args: &DoctorArgs, env: &mut Env) -> Result<Exit, CliError> {
     if args.explain {
         return Ok(explain(env, &explanation()));
     }
+    refuse_idle_flags(args, env)?;
     let server = if args.server.names_one() {
         let mut config = Config::default();
         args.server.lay_over(&mut config.server)?;
@@ -136,6 +137,20 @@ pub(crate) fn run(args: &DoctorArgs, env: &mut Env) -> Result<Exit, CliError> {
         render::render(&report)
     });
     Ok(if report.passed { Exit::Pass } else { Exit::Fail })
+}
+
+/// Flags about a server mean nothing where none is looked at.
+fn refuse_idle_flags(args: &DoctorArgs, env: &Env) -> Result<(), CliError> {
+    let Some(flag) = ServerArgs::first_flag(env) else { return Ok(()) };
+    if !args.server.names_one() {
+        let hint = "name one with -s COMMAND, --url URL or --name NAME, or leave it out";
+        return Err(CliError::usage(format!("{flag} is for a server, and none is named"), hint));
+    }
+    if !args.only.is_empty() && !args.only.iter().any(|id| id == checks::SERVER) {
+        let message = format!("{flag} has no effect: --only leaves the check `server` out");
+        return Err(CliError::usage(message, "add `server` to --only, or leave the server out"));
+    }
+    Ok(())
 }
 
 fn carry_out(scene: &Scene<'_>, args: &DoctorArgs) -> Result<Vec<Checked>, CliError> {

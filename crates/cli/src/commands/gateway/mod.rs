@@ -74,13 +74,13 @@ pub(crate) struct GatewayArgs {
     #[arg(long, value_name = "CHECK,...", value_delimiter = ',', value_parser = parse_check)]
     skip: Vec<&'static str>,
     /// A variable for the gateway. Repeatable.
-    #[arg(long = "env", value_name = "NAME=VALUE")]
+    #[arg(long = "env", value_name = "NAME=VALUE", requires = "command")]
     env: Vec<String>,
     /// Pass all of our environment to the gateway, secrets included.
-    #[arg(long)]
+    #[arg(long, requires = "command")]
     inherit_env: bool,
     /// Also show the gateway's stderr as it comes.
-    #[arg(long)]
+    #[arg(long, requires = "command")]
     tee_stderr: bool,
     /// No progress while it runs.
     #[arg(short, long)]

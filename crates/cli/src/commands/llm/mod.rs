@@ -38,6 +38,21 @@ A file that fails twice and then answers, cut off in the middle the first time:
   OPENAI_BASE_URL=http://127.0.0.1:PORT/v1   ANTHROPIC_BASE_URL=http://127.0.0.1:PORT
   GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:PORT";
 
+/// Whoever only reads fixtures serves nobody. Clap lets a flag pass whose partner is ruled out, so that
+/// all of them are named.
+const OF_A_SERVER: [&str; 10] = [
+    "listen",
+    "watch",
+    "journal",
+    "record",
+    "seed",
+    "replay_speed",
+    "admin",
+    "admin_token",
+    "allow_remote",
+    "verdict",
+];
+
 /// Arguments of `llm`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, args_conflicts_with_subcommands = true)]
@@ -52,13 +67,13 @@ pub(crate) struct LlmArgs {
     #[arg(long, value_name = "ADDRESS", value_parser = parse_listen)]
     listen: Option<SocketAddr>,
     /// Read the fixtures again when they change; what is wrong is told, and the old ones stay.
-    #[arg(long, requires = "fixtures", conflicts_with = "command")]
+    #[arg(long, requires = "fixtures", conflicts_with_all = ["command", "record"])]
     watch: bool,
     /// Only read the fixtures and say whether they are good.
-    #[arg(long, requires = "fixtures", conflicts_with_all = ["listen", "watch", "journal", "record"])]
+    #[arg(long, requires = "fixtures", conflicts_with_all = OF_A_SERVER)]
     validate: bool,
     /// What all chances come from that have no seed of their own.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "record")]
     seed: u64,
     /// Write every request and what became of it to a file, a line each, for `llm verdict`.
     #[arg(long, value_name = "FILE")]
@@ -67,10 +82,10 @@ pub(crate) struct LlmArgs {
     #[arg(long, value_name = "URL", requires = "to", conflicts_with = "fixtures")]
     record: Option<String>,
     /// The file that --record writes; --fixtures reads it.
-    #[arg(long, value_name = "FILE", requires = "record")]
+    #[arg(long, value_name = "FILE", requires = "record", conflicts_with = "fixtures")]
     to: Option<PathBuf>,
     /// How much faster recordings are told than they were; 0 is at once.
-    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, requires = "fixtures")]
+    #[arg(long, value_name = "FACTOR", default_value_t = 1.0, conflicts_with = "record")]
     replay_speed: f64,
     #[command(flatten)]
     admin: AdminArgs,

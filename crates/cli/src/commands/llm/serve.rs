@@ -80,13 +80,14 @@ async fn serve(args: &LlmArgs, mock: MockLlm, env: &mut Env) -> Result<Exit, Cli
     if !args.command.is_empty() {
         return with_app(args, bound, admin, env).await;
     }
+    let interrupted = interrupt::signal();
     env.out(&format!("{}\n", serde_json::json!({ "url": bound.url() })));
     let mut failed = None;
     let stop = async {
         tokio::select! {
             () = attend(&desk, args, env) => {}
             error = admin.serve() => failed = Some(error),
-            () = interrupt::signal() => {}
+            () = interrupted => {}
         }
     };
     bound.serve_until(stop).await;

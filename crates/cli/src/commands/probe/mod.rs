@@ -83,8 +83,8 @@ pub(crate) struct ProbeArgs {
     /// What arguments are made up from.
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
-    /// Show every case that was tried.
-    #[arg(long)]
+    /// Show every case that was tried; --json always does.
+    #[arg(long, conflicts_with = "json")]
     verbose: bool,
     #[command(flatten)]
     outputs: OutputArgs,

@@ -137,6 +137,12 @@ pub(crate) fn run(args: &ServeArgs, env: &mut Env) -> Result<Exit, CliError> {
     if let Some(address) = args.listen {
         http::check(address)?;
     }
+    if !args.inputs.is_empty() && args.allow_server.is_empty() && args.mcp_config.is_none() {
+        return Err(CliError::usage(
+            "--input is for servers of a client's file, and none is allowed",
+            "name one with --allow-server, or the file with --mcp-config",
+        ));
+    }
     let policy = policy(args, env)?;
     tell(&policy, env);
     if args.listen.is_none() && env.has_audience() {

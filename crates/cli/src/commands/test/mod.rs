@@ -23,7 +23,7 @@ use mcp_loadtest_core::{
 pub(super) use self::outputs::OutputArgs;
 use self::stand::Mocks;
 use super::{block_on, explain};
-use crate::{env::Env, error::CliError, interrupt, progress::ProgressLine};
+use crate::{env::Env, error::CliError, interrupt, load::ShowArgs, progress::ProgressLine};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -120,9 +120,13 @@ pub(crate) fn run(args: &TestArgs, env: &mut Env) -> Result<Exit, CliError> {
         let sample = format!("\nA suite (`example-config --suite` prints it):\n{sample}\n{keys}");
         return Ok(explain(env, &format!("{EXPLANATION}{list}{sample}")));
     }
+    execute(args, env.has_audience(), env)
+}
+
+fn execute(args: &TestArgs, visible: bool, env: &mut Env) -> Result<Exit, CliError> {
     let loaded = files::load(&args.files, args.update, env)?;
     let suites: Vec<_> = loaded.iter().map(|loaded| loaded.suite.clone()).collect();
-    let SuiteOutcome { report, snapshots } = carry_out(suite_run(args, suites, env), env)?;
+    let SuiteOutcome { report, snapshots } = carry_out(suite_run(args, suites, env), visible, env)?;
     if report.tests.is_empty() && args.shard.is_none() {
         return Err(CliError::usage(
             "no test was chosen",
@@ -175,9 +179,9 @@ fn model_variables(suites: &[LoadedSuite], env: &Env) -> BTreeMap<String, String
 }
 
 /// Carries a run out, with mocks of our own, and shows meanwhile how far it is.
-fn carry_out(run: SuiteRun, env: &Env) -> Result<SuiteOutcome, CliError> {
+fn carry_out(run: SuiteRun, visible: bool, env: &Env) -> Result<SuiteOutcome, CliError> {
     let stop = Stop::new();
-    let line = ProgressLine::new("testing", None, env.has_audience());
+    let line = ProgressLine::new("testing", None, visible);
     let shown = line.label();
     let run = run
         .with_stand(Arc::new(Mocks { program: env.program.clone() }))
@@ -199,15 +203,16 @@ pub(super) fn tell(
     outputs: &OutputArgs,
     env: &mut Env,
 ) -> Result<SuiteReport, CliError> {
-    let SuiteOutcome { report, .. } = carry_out(run, env)?;
+    let SuiteOutcome { report, .. } = carry_out(run, env.has_audience(), env)?;
     outputs.tell(&report, env)?;
     Ok(report)
 }
 
 /// Carries out the suite that was given as a configuration.
-pub(crate) fn run_config(file: &Path, json: bool, env: &mut Env) -> Result<Exit, CliError> {
-    let outputs = OutputArgs::printed(json);
-    run(&TestArgs { files: vec![file.to_owned()], repeat: 1, outputs, ..TestArgs::default() }, env)
+pub(crate) fn run_config(file: &Path, show: ShowArgs, env: &mut Env) -> Result<Exit, CliError> {
+    let (files, outputs) = (vec![file.to_owned()], OutputArgs::printed(show.json));
+    let args = TestArgs { files, repeat: 1, outputs, ..TestArgs::default() };
+    execute(&args, env.has_audience() && !show.quiet, env)
 }
 
 /// Whether the file is a suite; what cannot be read is told by whoever reads it.

@@ -14,7 +14,7 @@ mod ours;
 mod page;
 mod processes;
 mod promises;
-mod proof;
+pub(crate) mod proof;
 mod secrets;
 mod signals;
 mod table;

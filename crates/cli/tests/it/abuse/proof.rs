@@ -35,12 +35,12 @@ pub(super) struct Case {
 }
 
 /// The root of the workspace.
-pub(super) fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 /// Every test of the workspace, as the folder of its crate and its path.
-pub(super) fn all_tests() -> BTreeSet<String> {
+pub(crate) fn all_tests() -> BTreeSet<String> {
     let mut tests = BTreeSet::new();
     for name in ["core", "wire", "engine", "mock", "cli"] {
         for part in ["src", "tests/it"] {

@@ -47,6 +47,12 @@ impl Terminal {
         String::from_utf8_lossy(&told.stdout).into_owned()
     }
 
+    /// Writes all that is drawn from now on to a file.
+    pub(super) fn keep(&self, file: &Path) {
+        self.tell(&["pipe-pane"]);
+        self.tell(&["pipe-pane", &format!("cat > '{}'", file.display())]);
+    }
+
     /// Types a line.
     pub(super) fn type_line(&self, line: &str) {
         self.tell(&["send-keys", "-l", line]);

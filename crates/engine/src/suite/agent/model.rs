@@ -45,8 +45,14 @@ impl Models {
             let agents = chosen.iter().filter(|case| case.kind == TestKind::Agent);
             agents.filter(|case| !suites[case.suite].suite.agents[case.index].is_live())
         };
-        if settings.model.is_some() && !chosen.is_empty() && agents().next().is_none() {
-            let error = ConfigError::new("--model", "no test was chosen that has a model");
+        let of_models = [
+            ("--model", settings.model.is_some()),
+            ("--record", settings.record.is_some()),
+            ("--replay", settings.replay.is_some()),
+        ];
+        let idle = of_models.into_iter().find(|(_, is_given)| *is_given);
+        if let Some((flag, _)) = idle.filter(|_| !chosen.is_empty() && agents().next().is_none()) {
+            let error = ConfigError::new(flag, "no test was chosen that has a model");
             return Err(error.with_hint("leave it out"));
         }
         for case in agents() {

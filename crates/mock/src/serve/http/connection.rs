@@ -162,7 +162,12 @@ impl Connection {
         let keep_alive = head.keep_alive;
         match self.route(&head, body) {
             Route::Verdict(Verdict::Reply(response, row)) => {
-                response.render(keep_alive, &mut self.output);
+                let is_answer = response.status == status::OK && !response.body.is_empty();
+                if self.hub.always_stream && is_answer {
+                    response.render_as_event(keep_alive, &mut self.output);
+                } else {
+                    response.render(keep_alive, &mut self.output);
+                }
                 Step::Replied { used, keep_alive, row }
             }
             Route::Verdict(Verdict::Later(pending, session)) => {

@@ -26,6 +26,10 @@ pub(super) enum After {
     Reset,
 }
 
+/// How the head of a stream of events begins.
+pub(super) const STREAM_HEAD: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\
+    Cache-Control: no-cache, no-transform\r\nX-Accel-Buffering: no\r\nTransfer-Encoding: chunked\r\n";
+
 /// Writes one reply.
 pub(super) struct Reply {
     pub(super) keep_alive: bool,
@@ -53,11 +57,7 @@ impl Reply {
             return;
         }
         self.begun = true;
-        out.extend_from_slice(
-            b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\
-              Cache-Control: no-cache, no-transform\r\nX-Accel-Buffering: no\r\n\
-              Transfer-Encoding: chunked\r\n",
-        );
+        out.extend_from_slice(STREAM_HEAD);
         if let Some(session) = &self.session {
             let line = format!("{}: {session}\r\n", mcp_loadtest_core::mcp::header::SESSION_ID);
             out.extend_from_slice(line.as_bytes());

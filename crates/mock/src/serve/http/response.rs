@@ -3,6 +3,7 @@
 
 use std::io::Write as _;
 
+use super::reply::{STREAM_HEAD, chunk, event};
 use crate::mcp::{
     refusal::{Refusal, code},
     write,
@@ -83,6 +84,21 @@ impl Response {
     /// A refusal by HTTP, before any message was looked at.
     pub(super) fn refuse(status: u16, why: impl Into<String>) -> Self {
         Self::error(status, write::NO_ID, &Refusal::new(code::INVALID_REQUEST, why))
+    }
+
+    /// Appends a good reply as a stream of one event.
+    pub(super) fn render_as_event(&self, keep_alive: bool, out: &mut Vec<u8>) {
+        out.extend_from_slice(STREAM_HEAD);
+        for (name, value) in &self.headers {
+            out.extend_from_slice(format!("{name}: {value}\r\n").as_bytes());
+        }
+        if !keep_alive {
+            out.extend_from_slice(b"Connection: close\r\n");
+        }
+        out.extend_from_slice(b"\r\n");
+        chunk(&event(&self.body), out);
+        // The empty one is the last.
+        chunk(b"", out);
     }
 
     /// Appends the reply as it goes over the wire.

@@ -57,7 +57,7 @@ impl HttpLink {
         loop {
             incoming.take_body(&mut body)?;
             if body.len() > self.target.limit {
-                return Err(Trouble::malformed("the reply is longer than allowed"));
+                return Err(self.too_long());
             }
             if !incoming.more().await? {
                 break;

@@ -25,6 +25,9 @@ impl HttpLink {
         body: &[u8],
         at: Duration,
     ) -> Result<(), Trouble> {
+        if body.len() > self.target.limit {
+            return Err(self.too_long());
+        }
         self.take_session_id(inner, head);
         // Python's SDK calls the empty answer to a DELETE JSON.
         let says_something = !body.trim_ascii().is_empty();
@@ -41,6 +44,11 @@ impl HttpLink {
             )));
         }
         Ok(())
+    }
+
+    /// A reply beyond what is taken, whether it came at once or in pieces.
+    pub(super) fn too_long(&self) -> Trouble {
+        Trouble::malformed(format_args!("the reply is longer than {} bytes", self.target.limit))
     }
 
     pub(super) fn take_session_id(&self, inner: &Inner, head: &Head) {

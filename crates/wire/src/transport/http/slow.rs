@@ -58,10 +58,7 @@ impl HttpLink {
         while !incoming.decoder.is_done() {
             incoming.decoder.decode(&mut incoming.bytes, &mut body).map_err(Trouble::malformed)?;
             if body.len() > self.target.limit {
-                return Err(Trouble::malformed(format_args!(
-                    "the reply is longer than {} bytes",
-                    self.target.limit
-                )));
+                return Err(self.too_long());
             }
             if !incoming.decoder.is_done() && !incoming.fill().await? {
                 break;

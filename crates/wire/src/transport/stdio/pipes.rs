@@ -28,6 +28,8 @@ const READ_SIZE: usize = 64 << 10;
 const TURNS: usize = 2;
 /// unless it is so little that a write of its own would cost more than it gains.
 const SMALLEST_TURN: usize = 1 << 10;
+/// As much of a message that is too long is looked at, to tell whose reply it is.
+const OVERSIZED_HEAD: usize = 4 << 10;
 
 /// Frames on their way to the server.
 pub(super) struct Outbox {
@@ -233,6 +235,9 @@ impl Pipes {
             let line = line.strip_suffix(b"\r").unwrap_or(line);
             if self.skipping {
                 self.skipping = false;
+            } else if line.len() > limit {
+                inner.take_oversized(&line[..line.len().min(OVERSIZED_HEAD)], limit, self.at);
+                any = true;
             } else if !line.trim_ascii().is_empty() {
                 inner.take_frame(line, self.at);
                 any = true;
@@ -256,7 +261,8 @@ impl Pipes {
         if self.skipping {
             self.buffer.clear();
         } else if self.buffer.len() > limit {
-            inner.take_oversized(&self.buffer[..self.buffer.len().min(4096)], limit, self.at);
+            let head = self.buffer.len().min(OVERSIZED_HEAD);
+            inner.take_oversized(&self.buffer[..head], limit, self.at);
             self.buffer.clear();
             self.buffer.shrink_to(READ_SIZE);
             self.skipping = true;

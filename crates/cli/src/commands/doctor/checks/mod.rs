@@ -13,6 +13,9 @@ mod server;
 
 use super::Check;
 
+/// The check that looks at the server which the flags name.
+pub(super) const SERVER: &str = server::ENTRY.id;
+
 /// One line per check, in the order in which they are told.
 pub(crate) const CHECKS: &[Check] = &[
     runtimes::ENTRY,
