@@ -79,8 +79,15 @@ fn expected(report: &Report, scenario: &Scenario) -> Result<(), String> {
         _ => &[Verdict::Pass],
     };
     let noisy = report.findings.iter().any(|found| NOISE.contains(&found.id.as_str()));
-    let as_expected =
-        verdicts.contains(&report.verdict) || (noisy && report.verdict == Verdict::Warning);
+    // A machine that has no time for us makes us the limit, and the run says so.
+    let ours = ["generator_stopped", "capacity_uncertain"];
+    let unsure = report.validity.client_bound || warnings.contains(&ours[0]);
+    if unsure {
+        warnings.retain(|id| !ours.contains(id));
+    }
+    let as_expected = verdicts.contains(&report.verdict)
+        || (noisy && report.verdict == Verdict::Warning)
+        || (unsure && report.verdict == Verdict::Invalid);
     let calls = &report.throughput;
     let all_good =
         calls.successful_requests > 0 && calls.successful_requests == calls.total_requests;

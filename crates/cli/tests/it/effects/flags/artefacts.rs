@@ -19,7 +19,10 @@ pub(super) const LIST_SCENARIOS: &[Flag] = &[
     Flag("--explain", "", Shows(&["list-scenarios"], &["--explain"], "Algorithm:")),
 ];
 
-pub(super) const EXAMPLE_CONFIG: &[Flag] = &[Flag("--explain", "", Tested(EXPLAINED))];
+pub(super) const EXAMPLE_CONFIG: &[Flag] = &[
+    Flag("--suite", "", Shows(&["example-config"], &["--suite"], "loads:")),
+    Flag("--explain", "", Tested(EXPLAINED)),
+];
 
 pub(super) const SCHEMA: &[Flag] = &[
     Flag("NAME", "sweet", Shows(&["schema"], &["trace"], "https://json-schema.org")),

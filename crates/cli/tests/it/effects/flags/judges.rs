@@ -68,6 +68,7 @@ pub(super) const REPORT: &[Flag] = &[
     Flag("--json", "", Tested(&[REPORTS])),
     Flag("--github", "", Tested(&[REPORTS])),
     Flag("--code-quality", "", Tested(&[REPORTS])),
+    Flag("--junit", "", Tested(&[REPORTS])),
     Flag("--explain", "", Tested(EXPLAINED)),
 ];
 
@@ -146,6 +147,9 @@ fn a_saved_run_is_told_as_asked_for() {
     assert!(report(&["--github"]).contains("::error") && !report(&[]).contains("::error"));
     report(&["--code-quality", "quality.json"]);
     assert!(bench.path().join("quality.json").exists());
+    report(&["--junit", "j.xml"]);
+    let xml = std::fs::read_to_string(bench.path().join("j.xml")).unwrap();
+    assert!(xml.contains("<failure"), "{xml}");
 
     with_run(&bench, "elsewhere", &[]);
     bench.transcript(&[BURST, &["-o", "elsewhere"]].concat());

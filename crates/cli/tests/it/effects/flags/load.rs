@@ -126,6 +126,7 @@ pub(super) const DEADLOCK_PROBE: &[Flag] = &[
     ),
     Flag("--output-dir", "", Shows(OWN_BURST, &["--output-dir", "other"], "file other/")),
     Flag("--github", "", Shows(STUCK, &["--grace-period", "200ms", "--github"], "::error")),
+    Flag("--junit", "", Shows(OWN_BURST, &["--junit", "j.xml"], "<testsuite")),
     Flag(
         "--code-quality",
         "",
@@ -581,6 +582,7 @@ pub(super) const RUN: &[Flag] = &[
         ),
     ),
     Flag("--github", "", Tested(ANNOTATED)),
+    Flag("--junit", "", Tested(&["cli effects::flags::load::a_run_is_told_to_ci_servers"])),
     Flag("--code-quality", "", Tested(ANNOTATED)),
     Flag("--json", "", Tested(&["cli commands::json_prints_the_summary_alone"])),
     Flag("--quiet", "", Tested(&["cli live::quiet::progress_is_shown_unless_it_is_not_wanted"])),
@@ -647,6 +649,16 @@ fn a_run_shows_the_first_half_of_its_flags() {
 #[test]
 fn a_run_shows_the_second_half_of_its_flags() {
     tried("run", &RUN[RUN.len() / 2..]);
+}
+
+#[test]
+fn a_run_is_told_to_ci_servers() {
+    for (limit, fails) in [("1", false), ("1000000000", true)] {
+        let bench = Bench::new();
+        bench.transcript(&[BURST, &["--min-rps", limit, "--junit", "j.xml"]].concat());
+        let xml = std::fs::read_to_string(bench.path().join("j.xml")).unwrap();
+        assert_eq!(xml.contains("<failure"), fails, "{xml}");
+    }
 }
 
 /// What a file of a run in `bench` says.

@@ -139,6 +139,7 @@ pub(super) const PROBE: &[Flag] = &[
     Flag("--sarif", "", Shows(PROBED, &["--sarif", "s.sarif"], r#""2.1.0""#)),
     Flag("--github", "", Shows(WRONG, &["--github"], "::error")),
     Flag("--code-quality", "", Shows(WRONG, &["--code-quality", "q.json"], "file q.json")),
+    Flag("--quiet", "", Tested(&["cli live::quiet::progress_is_shown_unless_it_is_not_wanted"])),
     Flag("--explain", "", Tested(EXPLAINED)),
 ];
 
@@ -240,6 +241,7 @@ pub(super) const NEGATIVE_PATH: &[Flag] = &[
         ),
     ),
     Flag("--code-quality", "", Shows(REFUSED, &["--code-quality", "q.json"], "file q.json")),
+    Flag("--quiet", "", Tested(&["cli live::quiet::progress_is_shown_unless_it_is_not_wanted"])),
     Flag("--explain", "", Tested(EXPLAINED)),
 ];
 

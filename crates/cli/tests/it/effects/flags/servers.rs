@@ -213,6 +213,13 @@ pub(super) const LLM_VERDICT: &[Flag] = &[
         Tested(&["cli effects::flags::servers::a_warning_fails_whoever_is_strict"]),
     ),
     Flag("--json", "", Tested(JUDGED)),
+    Flag("--github", "", Tested(&["cli ci::gateways_and_clients_of_models_are_told_like_runs"])),
+    Flag("--junit", "", Tested(&["cli ci::gateways_and_clients_of_models_are_told_like_runs"])),
+    Flag(
+        "--code-quality",
+        "",
+        Tested(&["cli effects::flags::servers::a_verdict_keeps_to_its_limits"]),
+    ),
 ];
 
 const BEHIND: &[&str] = &["probe", "--only", "unknown_tool", "-s", "{bin} proxy -- {mock}"];
@@ -363,6 +370,34 @@ pub(super) const GATEWAY: &[Flag] = &[
             "tool_error",
         ),
     ),
+    Flag("--github", "", Tested(&["cli ci::gateways_and_clients_of_models_are_told_like_runs"])),
+    Flag("--junit", "", Tested(&["cli ci::gateways_and_clients_of_models_are_told_like_runs"])),
+    Flag(
+        "--html",
+        "",
+        Tested(&["cli browser::the_page_of_a_gateway_shows_the_delay_of_each_event"]),
+    ),
+    Flag(
+        "--code-quality",
+        "",
+        Pair(
+            GATEWAY_WORDS,
+            &[
+                "gateway",
+                "--only",
+                "tool_error",
+                "--code-quality",
+                "q.json",
+                "--",
+                "python3",
+                "{fixtures}/gateway.py",
+                "{upstream}",
+                "none",
+            ],
+            "file q.json",
+        ),
+    ),
+    Flag("--quiet", "", Tested(&["cli live::quiet::progress_is_shown_unless_it_is_not_wanted"])),
     Flag(
         "--env",
         "",
@@ -627,6 +662,8 @@ fn a_verdict_keeps_to_its_limits() {
     assert!(judge(&[]).starts_with("exit 0\n"), "{}", judge(&[]));
     assert!(judge(&["--most-tries", "1"]).contains("retry_storm"));
     assert!(judge(&["--shortest-wait-ms", "600000"]).contains("no_backoff"));
+    judge(&["--code-quality", "quality.json"]);
+    assert!(bench.path().join("quality.json").exists());
 }
 
 #[test]
