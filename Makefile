@@ -4,7 +4,7 @@
 CARGO ?= cargo
 NEXTEST := $(shell $(CARGO) nextest --version >/dev/null 2>&1 && echo yes)
 
-.PHONY: demo test lint env museum bench fuzz schemas report-assets images extras wheel
+.PHONY: demo test lint env museum bench fuzz schemas report-assets images extras wheel supply-chain
 
 demo:
 	$(CARGO) run --release -- demo
@@ -78,3 +78,13 @@ report-assets:
 images:
 	$(CARGO) build --release
 	python3 scripts/images
+
+# What the binary is made of: no licence, source or version that deny.toml forbids, the page of licences,
+# and a list of the parts for those who ask (target/sbom). `cargo install cargo-deny cargo-cyclonedx` once.
+supply-chain:
+	$(CARGO) deny check licenses bans sources
+	python3 scripts/licences.py
+	mkdir -p target/sbom
+	$(CARGO) cyclonedx --format json --all-features --override-filename sbom
+	mv crates/cli/sbom.json target/sbom/mcp-loadtest.cdx.json
+	rm -f crates/*/sbom.json

@@ -259,3 +259,11 @@ fn the_examples_are_command_lines_that_we_take() {
         assert_eq!(ran.code, 0, "{words:?}: {}", ran.err);
     }
 }
+
+#[test]
+fn the_page_of_licences_is_fresh() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let ran = Command::new("python3").arg(root.join("scripts/licences.py")).arg("--check").output();
+    let ran = ran.unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+}
