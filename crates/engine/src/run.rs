@@ -9,7 +9,10 @@ use mcp_loadtest_core::{
     server::Server,
     thresholds::Thresholds,
 };
-use mcp_loadtest_wire::clock::Clock;
+use mcp_loadtest_wire::{
+    clock::Clock,
+    torture::{Deed, strike},
+};
 use tokio::sync::oneshot;
 
 use crate::{
@@ -179,11 +182,13 @@ impl Run {
         check::all(&self.server, &self.scenario, &self.thresholds)?;
         let ends_with_us = self.stop.on_drop();
         let (tell, told) = oneshot::channel();
-        std::thread::Builder::new()
-            .name("mcp-loadtest".into())
-            .spawn(move || {
-                // Whoever dropped the future does not want the report.
-                let _ = tell.send(self.execute_here());
+        let thread = std::thread::Builder::new().name("mcp-loadtest".into());
+        strike(Deed::Spawn, "the thread of the run")
+            .and_then(|()| {
+                thread.spawn(move || {
+                    // Whoever dropped the future does not want the report.
+                    let _ = tell.send(self.execute_here());
+                })
             })
             .map_err(|error| RunError::Internal(error.to_string()))?;
         let result = told.await;

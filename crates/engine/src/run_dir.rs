@@ -11,6 +11,7 @@ use mcp_loadtest_core::{
     report::{RENDERERS, Report, summary},
     server::public_url,
 };
+use mcp_loadtest_wire::disk;
 
 use crate::{error::RunError, wall_clock::Identity};
 
@@ -39,15 +40,15 @@ pub(crate) struct RunDir {
 #[derive(Debug)]
 struct Running {
     path: PathBuf,
-    file: Option<fs::File>,
+    file: Option<disk::File>,
 }
 
 impl Running {
     fn begin(dir: &Path) -> io::Result<Self> {
         let path = dir.join(file::RUNNING);
-        let file = fs::File::create(&path)?;
+        let mut file = disk::File::create(&path)?;
         // Some network file systems have no locks: there nobody can tell, and nobody is called dead.
-        let _ = file.try_lock();
+        let _ = file.as_file().try_lock();
         Ok(Self { path, file: Some(file) })
     }
 }
@@ -77,8 +78,8 @@ impl RunDir {
     ) -> Result<Self, RunError> {
         let path = parent.join(name(identity, ""));
         let failed = |source: io::Error| RunError::Output { path: path.clone(), source };
-        fs::create_dir_all(parent).map_err(failed)?;
-        fs::create_dir(&path).map_err(failed)?;
+        disk::create_dir_all(parent).map_err(failed)?;
+        disk::create_dir(&path).map_err(failed)?;
         let running = Running::begin(&path).map_err(failed)?;
         let dir = Self { path: path.clone(), _running: running };
         dir.write(file::CONFIG, masked(config).to_toml()?)?;
@@ -127,7 +128,7 @@ impl RunDir {
 pub(crate) fn write_whole(dir: &Path, name: &str, text: impl AsRef<[u8]>) -> Result<(), RunError> {
     let path = dir.join(name);
     let unfinished = dir.join(format!(".{name}.unfinished"));
-    let written = fs::write(&unfinished, text).and_then(|()| fs::rename(&unfinished, &path));
+    let written = disk::write(&unfinished, text).and_then(|()| disk::rename(&unfinished, &path));
     written.map_err(|source| RunError::Output { path, source })
 }
 

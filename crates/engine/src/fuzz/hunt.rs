@@ -277,7 +277,7 @@ impl Hunt {
     /// Writes a case into the directory of the run; gives its place there.
     fn save(&self, file: &CaseFile) -> Option<String> {
         let dir: PathBuf = self.context.blueprint.run_dir()?.join("cases");
-        std::fs::create_dir_all(&dir).ok()?;
+        mcp_loadtest_wire::disk::create_dir_all(&dir).ok()?;
         let name = format!("{}.json", file.id);
         write_whole(&dir, &name, file.to_json()).ok()?;
         Some(format!("cases/{name}"))

@@ -8,7 +8,10 @@ use mcp_loadtest_core::{
     pace::Arrival,
     tally::{Segment, Tally},
 };
-use mcp_loadtest_wire::session::Session;
+use mcp_loadtest_wire::{
+    session::Session,
+    torture::{Deed, strike},
+};
 use tokio::{select, sync::mpsc, task::JoinSet};
 
 use super::{
@@ -102,7 +105,8 @@ impl Crew {
                 orders: taken,
             };
             let thread = std::thread::Builder::new().name(format!("load-{worker}"));
-            let thread = thread.spawn(move || mate_thread(kit));
+            let thread = strike(Deed::Spawn, format_args!("the load thread {worker}"))
+                .and_then(|()| thread.spawn(move || mate_thread(kit)));
             let thread = thread.map_err(|error| RunError::Internal(error.to_string()))?;
             Ok(Mate { thread, orders })
         });

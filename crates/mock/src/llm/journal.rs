@@ -2,13 +2,13 @@
 
 use std::{
     collections::VecDeque,
-    fs::File,
     io::{self, Write as _},
     path::Path,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use mcp_loadtest_core::llm::Entry;
+use mcp_loadtest_wire::disk::File;
 
 use super::record::Record;
 

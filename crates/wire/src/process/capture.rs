@@ -1,6 +1,8 @@
 //! What a server wrote to stdout, kept up to a limit.
 
-use std::{fs::File, io::Write as _, path::Path};
+use std::{fs::OpenOptions, io::Write as _, path::Path};
+
+use crate::disk::File;
 
 /// How much of stdout is kept in `server.stdout.log`.
 const CAPTURE_LIMIT: u64 = 4 << 20;
@@ -13,7 +15,8 @@ pub(crate) struct Capture {
 
 impl Capture {
     pub(crate) fn new(path: Option<&Path>) -> Self {
-        let file = path.and_then(|path| File::options().create(true).append(true).open(path).ok());
+        let file = path
+            .and_then(|path| File::open(path, OpenOptions::new().create(true).append(true)).ok());
         Self { file, left: CAPTURE_LIMIT }
     }
 

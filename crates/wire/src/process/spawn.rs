@@ -16,6 +16,7 @@ use super::lookup::{LookupError, Places};
 use super::server::ServerProcess;
 use super::stderr::{Drain, Log};
 use super::tee::Tee;
+use crate::torture::{Deed, strike};
 
 /// Why a server did not start.
 #[derive(Debug, Error)]
@@ -84,8 +85,9 @@ impl ServerProcess {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.kill_on_drop(true);
         let mut fence = Fence::around(&mut command);
+        let spawned = strike(Deed::Spawn, program.display()).and_then(|()| command.spawn());
         let start_error = |source| SpawnError::Start { path: program, source };
-        let mut child = command.spawn().map_err(start_error)?;
+        let mut child = spawned.map_err(start_error)?;
         fence.close_behind(&child);
 
         let pipe = child.stderr.take().expect("stderr was asked to be a pipe");

@@ -20,7 +20,11 @@ use tokio::{
     process::{ChildStdin, ChildStdout},
 };
 
-use crate::{process::Capture, session::Inner};
+use crate::{
+    process::Capture,
+    session::Inner,
+    torture::{Deed, strike},
+};
 
 /// How much is asked of the pipe at once.
 const READ_SIZE: usize = 64 << 10;
@@ -110,7 +114,11 @@ impl Outbox {
         while self.sent < self.buffer.len()
             && let Some(stdin) = &mut self.stdin
         {
-            match Pin::new(stdin).poll_write(cx, &self.buffer[self.sent..]) {
+            let written = match strike(Deed::Write, "stdin") {
+                Ok(()) => Pin::new(stdin).poll_write(cx, &self.buffer[self.sent..]),
+                Err(error) => Poll::Ready(Err(error)),
+            };
+            match written {
                 Poll::Pending => return self.forget_sent(),
                 Poll::Ready(Ok(sent @ 1..)) => self.sent += sent,
                 // A pipe that nobody reads any more shows in the other one too, where it is told.
@@ -214,7 +222,8 @@ impl Pipes {
             self.buffer.reserve(READ_SIZE);
         }
         let fresh = self.buffer.len();
-        match ready!(pin!(self.stdout.read_buf(&mut self.buffer)).poll(cx)) {
+        let read = ready!(pin!(self.stdout.read_buf(&mut self.buffer)).poll(cx));
+        match read.and_then(|read| strike(Deed::Read, "stdout").map(|()| read)) {
             Ok(1..) => {}
             Ok(0) | Err(_) => return Poll::Ready(None),
         }
