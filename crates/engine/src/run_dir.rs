@@ -8,7 +8,7 @@ use std::{
 use mcp_loadtest_core::{
     config::{Config, Format},
     llm::secret::MASK,
-    report::{RENDERERS, Report, summary},
+    report::{RENDERERS, Renderer, Report, summary},
     server::public_url,
 };
 use mcp_loadtest_wire::disk;
@@ -80,8 +80,14 @@ impl RunDir {
         let failed = |source: io::Error| RunError::Output { path: path.clone(), source };
         disk::create_dir_all(parent).map_err(failed)?;
         disk::create_dir(&path).map_err(failed)?;
-        let running = Running::begin(&path).map_err(failed)?;
-        let dir = Self { path: path.clone(), _running: running };
+        // Half a directory is of no use to anybody.
+        Self::fill(&path, config).inspect_err(|_| drop(fs::remove_dir_all(&path)))
+    }
+
+    fn fill(path: &Path, config: &Config) -> Result<Self, RunError> {
+        let running = Running::begin(path)
+            .map_err(|source| RunError::Output { path: path.join(file::RUNNING), source })?;
+        let dir = Self { path: path.to_owned(), _running: running };
         dir.write(file::CONFIG, masked(config).to_toml()?)?;
         dir.write(file::STDOUT, "")?;
         dir.write(file::STDERR, "")?;
@@ -105,18 +111,28 @@ impl RunDir {
         write_whole(&self.path, name, text)
     }
 
-    /// Writes what the report says, in the forms that were asked for.
+    /// Writes what the report says, in the forms that were asked for. A file that cannot be written
+    /// keeps no other one from being there; the first of them is told.
     pub(crate) fn write_report(&self, report: &Report, formats: &[Format]) -> Result<(), RunError> {
+        let mut written = Ok(());
         for entry in RENDERERS {
             let Some(name) = entry.file else { continue };
             if formats.iter().any(|format| format.as_str() == entry.name) {
-                let mut text = Vec::new();
-                let rendered = entry.renderer.render(report, &mut text);
-                rendered.map_err(|source| RunError::Output { path: self.file(name), source })?;
-                self.write(name, text)?;
+                written = written.and(self.write_form(name, entry.renderer, report));
             }
         }
         // Gates read the summary, so it is written whatever the formats are.
+        written.and(self.write_summary(report))
+    }
+
+    fn write_form(&self, name: &str, form: &dyn Renderer, report: &Report) -> Result<(), RunError> {
+        let mut text = Vec::new();
+        let rendered = form.render(report, &mut text);
+        rendered.map_err(|source| RunError::Output { path: self.file(name), source })?;
+        self.write(name, text)
+    }
+
+    fn write_summary(&self, report: &Report) -> Result<(), RunError> {
         let summary = summary::summary(report, Some(&self.path));
         let text = serde_json::to_string_pretty(&summary)
             .map_err(|error| RunError::Internal(error.to_string()))?;

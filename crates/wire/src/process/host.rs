@@ -276,7 +276,7 @@ impl Room {
         let mut process = ServerProcess::spawn(&self.launch)?;
         self.generations += 1;
         if let Some(stdout) = process.take_stdout() {
-            let capture = Capture::new(self.stdout_log.as_deref());
+            let capture = process.capture(self.stdout_log.as_deref());
             tokio::spawn(drain(stdout, capture));
         }
         let running = Running {

@@ -29,7 +29,7 @@ pub enum SpawnError {
     #[error(transparent)]
     Lookup(#[from] LookupError),
     /// The server cannot run where it was told to.
-    #[error("the working directory `{}` is not there", path.display())]
+    #[error("the working directory `{}` cannot be used: {source}", path.display())]
     WorkingDir {
         /// The directory, made absolute.
         path: PathBuf,
@@ -38,7 +38,7 @@ pub enum SpawnError {
         source: io::Error,
     },
     /// The log file cannot be written.
-    #[error("the stderr log `{}` cannot be opened", path.display())]
+    #[error("the stderr log `{}` cannot be opened: {source}", path.display())]
     StderrLog {
         /// The file.
         path: PathBuf,
@@ -47,7 +47,7 @@ pub enum SpawnError {
         source: io::Error,
     },
     /// The system would not start the program.
-    #[error("`{}` does not start", path.display())]
+    #[error("`{}` does not start: {source}", path.display())]
     Start {
         /// The program, found.
         path: PathBuf,

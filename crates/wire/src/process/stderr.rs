@@ -88,9 +88,17 @@ async fn drain(
     kept: Arc<Mutex<Kept>>,
 ) {
     let mut chunk = vec![0; CHUNK];
-    while let Ok(length @ 1..) = pipe.read(&mut chunk).await
-        && strike(Deed::Read, "stderr").is_ok()
-    {
+    loop {
+        let read = pipe.read(&mut chunk).await;
+        let length = match read.and_then(|read| strike(Deed::Read, "stderr").map(|()| read)) {
+            Ok(0) => break,
+            Ok(length) => length,
+            Err(error) => {
+                lock(&kept).trouble =
+                    Some(format!("the server's stderr could not be read: {error}"));
+                break;
+            }
+        };
         let bytes = &chunk[..length];
         if let Some(log) = &mut log {
             let result = log.append(bytes);

@@ -38,9 +38,14 @@ impl HttpLink {
         answers: &impl Fn(&[u8]) -> bool,
         reply: &mut RawReply,
     ) -> Result<(), Trouble> {
-        let mut stream = self.target.dial.connect().await.map_err(Trouble::disconnected)?;
+        let mut stream = self
+            .target
+            .dial
+            .connect()
+            .await
+            .map_err(|error| Trouble::connecting(&self.target.host, error))?;
         let head = self.raw_head(inner, request);
-        stream.write_all(head.as_bytes()).await.map_err(Trouble::disconnected)?;
+        stream.write_all(head.as_bytes()).await.map_err(Trouble::sending)?;
         // A server may answer before it has read everything, and hang up.
         let sent = stream.write_all(&request.body).await;
         let _ = stream.flush().await;
