@@ -145,7 +145,11 @@ pub(crate) fn write_whole(dir: &Path, name: &str, text: impl AsRef<[u8]>) -> Res
     let path = dir.join(name);
     let unfinished = dir.join(format!(".{name}.unfinished"));
     let written = disk::write(&unfinished, text).and_then(|()| disk::rename(&unfinished, &path));
-    written.map_err(|source| RunError::Output { path, source })
+    written.map_err(|source| {
+        // Half a file helps nobody, and on a full disk its room does.
+        let _ = fs::remove_file(&unfinished);
+        RunError::Output { path, source }
+    })
 }
 
 /// The configuration without what may be secret.

@@ -98,6 +98,9 @@ impl Hunt {
         }
         self.stats.discarded = self.deck.discarded();
         self.lab.close().await;
+        for trouble in self.lab.troubles.drain(..) {
+            self.context.note(note::OUR_TROUBLE, trouble);
+        }
     }
 
     fn is_resting(&mut self, case: &Case) -> bool {
