@@ -71,28 +71,38 @@ struct Armed {
     log: File,
 }
 
+impl Armed {
+    fn new(torture: Torture, log: &Path) -> io::Result<Self> {
+        let log = File::options().create(true).append(true).open(log)?;
+        Ok(Self { torture, counts: [0; Deed::ALL.len()], log })
+    }
+
+    fn strike(&mut self, deed: Deed, place: &dyn Display) -> io::Result<()> {
+        self.counts[deed as usize] += 1;
+        let number = self.counts[deed as usize];
+        let fails = self.torture.0 == Some((deed, number));
+        let end = if fails { "failed" } else { "done" };
+        writeln!(self.log, "{} {number} {end} {place}", deed.as_str())?;
+        if fails {
+            return Err(io::Error::other(format!("tortured: {} {number}", deed.as_str())));
+        }
+        Ok(())
+    }
+}
+
 static ARMED: OnceLock<Mutex<Armed>> = OnceLock::new();
 
 /// Counts from now on, writes every deed to a log, and lets the chosen one fail. Only the first call
 /// has an effect.
 pub fn arm(torture: Torture, log: &Path) -> io::Result<()> {
-    let log = File::options().create(true).append(true).open(log)?;
-    ARMED.get_or_init(|| Mutex::new(Armed { torture, counts: [0; Deed::ALL.len()], log }));
+    let armed = Armed::new(torture, log)?;
+    ARMED.get_or_init(|| Mutex::new(armed));
     Ok(())
 }
 
 pub(super) fn strike(deed: Deed, place: &dyn Display) -> io::Result<()> {
     let Some(armed) = ARMED.get() else { return Ok(()) };
-    let armed = &mut *armed.lock().unwrap_or_else(PoisonError::into_inner);
-    armed.counts[deed as usize] += 1;
-    let number = armed.counts[deed as usize];
-    let fails = armed.torture.0 == Some((deed, number));
-    let end = if fails { "failed" } else { "done" };
-    writeln!(armed.log, "{} {number} {end} {place}", deed.as_str())?;
-    if fails {
-        return Err(io::Error::other(format!("tortured: {} {number}", deed.as_str())));
-    }
-    Ok(())
+    armed.lock().unwrap_or_else(PoisonError::into_inner).strike(deed, place)
 }
 
 #[cfg(test)]
@@ -115,13 +125,12 @@ mod tests {
         }
     }
 
-    /// The only test of this process that may arm it.
     #[test]
     fn the_chosen_one_fails_and_no_other() {
         let dir = tempfile::tempdir().unwrap();
         let log = dir.path().join("log");
-        arm("store:2".parse().unwrap(), &log).unwrap();
-        let ends = [1, 2, 3].map(|n| strike(Deed::Store, format_args!("file {n}")).is_ok());
+        let mut armed = Armed::new("store:2".parse().unwrap(), &log).unwrap();
+        let ends = [1, 2, 3].map(|n| armed.strike(Deed::Store, &format!("file {n}")).is_ok());
         assert_eq!(ends, [true, false, true]);
         let text = std::fs::read_to_string(&log).unwrap();
         assert_eq!(text, "store 1 done file 1\nstore 2 failed file 2\nstore 3 done file 3\n");
