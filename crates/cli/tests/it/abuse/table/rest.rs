@@ -3,7 +3,7 @@
 use super::{
     super::proof::{
         Case,
-        Proof::{Open, Tested, Untried},
+        Proof::{Tested, Untried},
     },
     case,
 };
