@@ -19,7 +19,8 @@ else
 	$(CARGO) build --workspace --all-targets
 	$(CARGO) test --workspace --no-fail-fast
 endif
-	$(CARGO) test -p mcp-loadtest-cli --features otlp otlp
+	$(CARGO) test -p mcp-loadtest-wire -p mcp-loadtest-cli \
+	  --features mcp-loadtest-cli/otlp,mcp-loadtest-cli/torture -- otlp torture
 
 lint:
 	$(CARGO) fmt --all --check

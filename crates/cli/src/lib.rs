@@ -25,6 +25,8 @@ mod reference;
 mod scenario_args;
 mod server_args;
 mod targets;
+#[cfg(feature = "torture")]
+mod torture;
 mod version;
 
 use std::{fmt::Display, str::FromStr};
@@ -58,6 +60,11 @@ pub fn run(mut env: Env) -> Exit {
         Err(error) => return usage(&mut env, &error),
     };
     env.set_color(cli.color);
+    #[cfg(feature = "torture")]
+    if let Err(error) = torture::arm(&env) {
+        error.print(&mut env);
+        return error.exit();
+    }
     let exit = match commands::run(cli, &mut env) {
         Ok(exit) => exit,
         Err(error) => {

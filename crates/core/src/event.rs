@@ -234,6 +234,10 @@ pub mod note {
     pub const ORPHAN_REPLY: &str = "orphan_reply";
     /// What was needed to end the server.
     pub const SERVER_STOP: &str = "server_stop";
+    /// Something of ours did not work; it was no reason to stop.
+    pub const OUR_TROUBLE: &str = "our_trouble";
+    /// A file of the run could not be written.
+    pub const UNWRITTEN: &str = "unwritten";
     /// A process of the server outlived it and was swept.
     pub const STRAY_PROCESS: &str = "stray_process";
     /// The server speaks another revision than it was asked for.

@@ -17,8 +17,12 @@ use mcp_loadtest_core::{
 use mcp_loadtest_wire::{
     session::{Hello, Options, Session, ToolListing, find_revision},
     sink::Sink as _,
+    torture::{Deed, strike},
 };
-use tokio::task::LocalSet;
+use tokio::{
+    runtime::{self, Runtime},
+    task::LocalSet,
+};
 
 use crate::{
     context::{Blueprint, Context},
@@ -40,10 +44,15 @@ pub(crate) const RUN_FINISHED: &str = "run_finished";
 
 /// Runs a future that uses `spawn_local`, in a runtime of its own on this thread.
 pub(crate) fn on_local_runtime<T>(future: impl Future<Output = T>) -> Result<T, RunError> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| RunError::Internal(error.to_string()))?;
-    let local = LocalSet::new();
-    Ok(local.block_on(&runtime, future))
+    let runtime = local_runtime()?;
+    Ok(LocalSet::new().block_on(&runtime, future))
+}
+
+/// A runtime for this thread alone.
+pub(crate) fn local_runtime() -> Result<Runtime, RunError> {
+    let runtime = strike(Deed::Create, "a runtime")
+        .and_then(|()| runtime::Builder::new_current_thread().enable_all().build());
+    runtime.map_err(|error| RunError::Internal(format!("no runtime for a thread: {error}")))
 }
 
 /// What a run leaves behind in memory.

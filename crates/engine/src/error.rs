@@ -110,6 +110,11 @@ pub enum RunError {
 }
 
 impl RunError {
+    /// The system would not start a thread.
+    pub(crate) fn thread(error: io::Error) -> Self {
+        Self::Internal(format!("a thread does not start: {error}"))
+    }
+
     /// Whether nothing happened that anybody could want to look at.
     pub(crate) fn leaves_nothing(&self) -> bool {
         match self {

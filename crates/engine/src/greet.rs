@@ -47,7 +47,7 @@ pub async fn greet(
             });
             let _ = tell.send(greeted.and_then(|greeted| greeted));
         })
-        .map_err(|error| RunError::Internal(error.to_string()))?;
+        .map_err(RunError::thread)?;
     told.await.map_err(|_| RunError::Internal("the greeting's thread panicked".into()))?
 }
 

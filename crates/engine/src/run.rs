@@ -4,12 +4,16 @@ use std::{path::PathBuf, sync::Arc};
 
 use mcp_loadtest_core::{
     config::{Config, Format, OutputConfig, Trace, check},
+    event::{Event, note},
     report::{self, Report},
     scenario::Scenario,
     server::Server,
     thresholds::Thresholds,
 };
-use mcp_loadtest_wire::clock::Clock;
+use mcp_loadtest_wire::{
+    clock::Clock,
+    torture::{Deed, strike},
+};
 use tokio::sync::oneshot;
 
 use crate::{
@@ -179,13 +183,15 @@ impl Run {
         check::all(&self.server, &self.scenario, &self.thresholds)?;
         let ends_with_us = self.stop.on_drop();
         let (tell, told) = oneshot::channel();
-        std::thread::Builder::new()
-            .name("mcp-loadtest".into())
-            .spawn(move || {
-                // Whoever dropped the future does not want the report.
-                let _ = tell.send(self.execute_here());
+        let thread = std::thread::Builder::new().name("mcp-loadtest".into());
+        strike(Deed::Spawn, "the thread of the run")
+            .and_then(|()| {
+                thread.spawn(move || {
+                    // Whoever dropped the future does not want the report.
+                    let _ = tell.send(self.execute_here());
+                })
             })
-            .map_err(|error| RunError::Internal(error.to_string()))?;
+            .map_err(RunError::thread)?;
         let result = told.await;
         drop(ends_with_us);
         result.map_err(|_| RunError::Internal("the run's thread panicked".into()))?
@@ -203,40 +209,46 @@ impl Run {
             .filter(|_| self.output.trace != Trace::Off);
         let writer = match &trace_path {
             Some(path) => {
-                let started = TraceWriter::start(path, self.output.trace);
+                let started =
+                    TraceWriter::start(path, self.output.trace).inspect_err(|_| remove(&dir));
                 Some(started.map_err(|source| RunError::Output { path: path.clone(), source })?)
             }
             None => None,
         };
-        let blueprint = self.blueprint(dir.as_ref(), writer.as_ref()).inspect_err(|_| {
-            if let Some(dir) = &dir {
-                dir.remove();
-            }
-        })?;
+        let blueprint =
+            self.blueprint(dir.as_ref(), writer.as_ref()).inspect_err(|_| remove(&dir))?;
         let judged = blueprint.without_trace();
         let conducted = conduct(blueprint, &identity);
         let written = writer.map_or(Ok(()), TraceWriter::finish);
-        let conducted = conducted.inspect_err(|error| {
-            if let Some(dir) = dir.as_ref().filter(|_| error.leaves_nothing()) {
-                dir.remove();
+        let mut conducted = conducted.inspect_err(|error| {
+            if error.leaves_nothing() {
+                remove(&dir);
             }
         })?;
         let run_dir = dir.as_ref().map(|dir| dir.path().to_owned());
         let trace = trace_path.clone().unwrap_or_default();
         let info = run_info(&judged, &identity, &conducted, trace, run_dir);
-        let mut report = report::build(info, &conducted.tally);
-        report.tags.clone_from(&self.output.tags);
-        let reported = match &dir {
-            Some(dir) => dir.write_report(&report, &self.output.formats),
-            None => Ok(()),
+        let mut tell = |failed: Option<&RunError>| {
+            if let Some(why) = failed {
+                let lacking = Event::note(conducted.duration, note::UNWRITTEN, why.to_string());
+                conducted.tally.observe(&lacking);
+            }
+            let mut report = report::build(info.clone(), &conducted.tally);
+            report.tags.clone_from(&self.output.tags);
+            let written = dir.as_ref().map(|dir| dir.write_report(&report, &self.output.formats));
+            (report, written.unwrap_or(Ok(())))
         };
         let written = written
             .map_err(|source| RunError::Output { path: trace_path.unwrap_or_default(), source });
-        match written.and(reported) {
-            Ok(()) => Ok(report),
-            // What was measured is worth more than the files.
-            Err(why) => Err(RunError::Unwritten { report: Box::new(report), why: Box::new(why) }),
-        }
+        let (report, reported) = tell(written.as_ref().err());
+        let (report, why) = match (written, reported) {
+            (Ok(()), Ok(())) => return Ok(report),
+            (Err(why), _) => (report, why),
+            // Those files that can be written must not say that all is well.
+            (Ok(()), Err(why)) => (tell(Some(&why)).0, why),
+        };
+        // What was measured is worth more than the files.
+        Err(RunError::Unwritten { report: Box::new(report), why: Box::new(why) })
     }
 
     fn config(&self) -> Config {
@@ -279,5 +291,12 @@ impl Run {
             stderr_log: logs.stderr,
             stdout_log: logs.stdout,
         })
+    }
+}
+
+/// Nothing happened that anybody could want to look at.
+fn remove(dir: &Option<RunDir>) {
+    if let Some(dir) = dir {
+        dir.remove();
     }
 }

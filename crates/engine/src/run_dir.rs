@@ -8,9 +8,10 @@ use std::{
 use mcp_loadtest_core::{
     config::{Config, Format},
     llm::secret::MASK,
-    report::{RENDERERS, Report, summary},
+    report::{RENDERERS, Renderer, Report, summary},
     server::public_url,
 };
+use mcp_loadtest_wire::disk;
 
 use crate::{error::RunError, wall_clock::Identity};
 
@@ -39,15 +40,15 @@ pub(crate) struct RunDir {
 #[derive(Debug)]
 struct Running {
     path: PathBuf,
-    file: Option<fs::File>,
+    file: Option<disk::File>,
 }
 
 impl Running {
     fn begin(dir: &Path) -> io::Result<Self> {
         let path = dir.join(file::RUNNING);
-        let file = fs::File::create(&path)?;
+        let mut file = disk::File::create(&path)?;
         // Some network file systems have no locks: there nobody can tell, and nobody is called dead.
-        let _ = file.try_lock();
+        let _ = file.as_file().try_lock();
         Ok(Self { path, file: Some(file) })
     }
 }
@@ -77,10 +78,16 @@ impl RunDir {
     ) -> Result<Self, RunError> {
         let path = parent.join(name(identity, ""));
         let failed = |source: io::Error| RunError::Output { path: path.clone(), source };
-        fs::create_dir_all(parent).map_err(failed)?;
-        fs::create_dir(&path).map_err(failed)?;
-        let running = Running::begin(&path).map_err(failed)?;
-        let dir = Self { path: path.clone(), _running: running };
+        disk::create_dir_all(parent).map_err(failed)?;
+        disk::create_dir(&path).map_err(failed)?;
+        // Half a directory is of no use to anybody.
+        Self::fill(&path, config).inspect_err(|_| drop(fs::remove_dir_all(&path)))
+    }
+
+    fn fill(path: &Path, config: &Config) -> Result<Self, RunError> {
+        let running = Running::begin(path)
+            .map_err(|source| RunError::Output { path: path.join(file::RUNNING), source })?;
+        let dir = Self { path: path.to_owned(), _running: running };
         dir.write(file::CONFIG, masked(config).to_toml()?)?;
         dir.write(file::STDOUT, "")?;
         dir.write(file::STDERR, "")?;
@@ -104,10 +111,15 @@ impl RunDir {
         write_whole(&self.path, name, text)
     }
 
-    /// Writes what the report says, in the forms that were asked for.
+    /// Writes what the report says, in the forms that were asked for. A file that cannot be written
+    /// keeps no other one from being there; the first of them is told.
     pub(crate) fn write_report(&self, report: &Report, formats: &[Format]) -> Result<(), RunError> {
-        write_forms(&self.path, report, formats)?;
+        let written = write_forms(&self.path, report, formats);
         // Gates read the summary, so it is written whatever the formats are.
+        written.and(self.write_summary(report))
+    }
+
+    fn write_summary(&self, report: &Report) -> Result<(), RunError> {
         let summary = summary::summary(report, Some(&self.path));
         let text = serde_json::to_string_pretty(&summary)
             .map_err(|error| RunError::Internal(error.to_string()))?;
@@ -115,26 +127,41 @@ impl RunDir {
     }
 }
 
-/// Writes a report in the forms that were asked for.
+/// Writes a report in the forms that were asked for. A file that cannot be written keeps no other one from
+/// being there; the first of them is told.
 pub(crate) fn write_forms(dir: &Path, report: &Report, formats: &[Format]) -> Result<(), RunError> {
+    let mut written = Ok(());
     for entry in RENDERERS {
         let Some(name) = entry.file else { continue };
         if formats.iter().any(|format| format.as_str() == entry.name) {
-            let mut text = Vec::new();
-            let rendered = entry.renderer.render(report, &mut text);
-            rendered.map_err(|source| RunError::Output { path: dir.join(name), source })?;
-            write_whole(dir, name, text)?;
+            written = written.and(write_form(dir, name, entry.renderer, report));
         }
     }
-    Ok(())
+    written
+}
+
+fn write_form(
+    dir: &Path,
+    name: &str,
+    form: &dyn Renderer,
+    report: &Report,
+) -> Result<(), RunError> {
+    let mut text = Vec::new();
+    let rendered = form.render(report, &mut text);
+    rendered.map_err(|source| RunError::Output { path: dir.join(name), source })?;
+    write_whole(dir, name, text)
 }
 
 /// Whoever is killed while writing leaves the file out, not half of it.
 pub(crate) fn write_whole(dir: &Path, name: &str, text: impl AsRef<[u8]>) -> Result<(), RunError> {
     let path = dir.join(name);
     let unfinished = dir.join(format!(".{name}.unfinished"));
-    let written = fs::write(&unfinished, text).and_then(|()| fs::rename(&unfinished, &path));
-    written.map_err(|source| RunError::Output { path, source })
+    let written = disk::write(&unfinished, text).and_then(|()| disk::rename(&unfinished, &path));
+    written.map_err(|source| {
+        // Half a file helps nobody, and on a full disk its room does.
+        let _ = fs::remove_file(&unfinished);
+        RunError::Output { path, source }
+    })
 }
 
 /// The configuration without what may be secret.

@@ -43,7 +43,7 @@ fn address(server: &Server, tee: TeeStderr, logs: Logs) -> Result<Address, RunEr
         _ if server.is_started() => {
             let launch = Launch { stderr_log: logs.stderr, ..launch(server, tee) };
             let host = Host::new(launch, logs.stdout);
-            Owner::Ours(host.map_err(|error| RunError::Internal(error.to_string()))?)
+            Owner::Ours(host.map_err(RunError::thread)?)
         }
         Some(pid) if inspect(pid).is_none() => return Err(OpenError::NoProcess(pid).into()),
         Some(pid) => Owner::Other(pid),

@@ -5,7 +5,6 @@
 //! cannot hand a buffer over counts its lines and goes on.
 
 use std::{
-    fs::File,
     io,
     path::Path,
     sync::mpsc::{SyncSender, TrySendError, sync_channel},
@@ -13,6 +12,10 @@ use std::{
 };
 
 use mcp_loadtest_core::config::Trace;
+use mcp_loadtest_wire::{
+    disk::File,
+    torture::{Deed, strike},
+};
 
 /// Buffers on their way to the disk; each is about 64 KiB.
 const QUEUE: usize = 256;
@@ -71,6 +74,7 @@ impl TraceWriter {
 
     fn start_on(mut file: impl io::Write + Send + 'static, mode: Trace) -> io::Result<Self> {
         let (buffers, receiver) = sync_channel::<Vec<u8>>(QUEUE);
+        strike(Deed::Spawn, "the thread of the trace")?;
         let thread = std::thread::Builder::new().name("trace".into()).spawn(move || {
             let mut result = Ok(());
             // After a failed write the rest is still taken, so that no worker waits for ever.

@@ -5,12 +5,14 @@
 //! of them outlives us.
 
 pub mod clock;
+pub mod disk;
 pub mod post;
 pub mod process;
 pub mod session;
 pub mod sink;
 mod slots;
 pub mod timer;
+pub mod torture;
 mod transport;
 
 #[cfg(fuzzing)]

@@ -74,10 +74,11 @@ async fn exchange(target: &HttpTarget, body: &Value) -> Result<(u16, Vec<u8>), T
          Content-Length: {}\r\n\r\n",
         body.len()
     ));
-    let mut stream = target.dial.connect().await.map_err(Trouble::disconnected)?;
-    stream.write_all(head.as_bytes()).await.map_err(Trouble::disconnected)?;
-    stream.write_all(body.as_bytes()).await.map_err(Trouble::disconnected)?;
-    stream.flush().await.map_err(Trouble::disconnected)?;
+    let mut stream =
+        target.dial.connect().await.map_err(|error| Trouble::connecting(&target.host, error))?;
+    stream.write_all(head.as_bytes()).await.map_err(Trouble::sending)?;
+    stream.write_all(body.as_bytes()).await.map_err(Trouble::sending)?;
+    stream.flush().await.map_err(Trouble::sending)?;
     let mut incoming = begin(stream, Vec::new()).await?;
     let mut answer = Vec::new();
     loop {

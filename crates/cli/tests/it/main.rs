@@ -49,3 +49,5 @@ mod python;
 mod serve;
 mod strict;
 mod suite;
+#[cfg(all(feature = "torture", target_os = "linux"))]
+mod torture;

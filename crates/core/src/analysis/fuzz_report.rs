@@ -24,7 +24,7 @@ pub(crate) const FUZZ_UNFINISHED: &str = "fuzz_unfinished";
 
 /// The analyses of a fuzzed run. Others speak of calls that were meant to succeed, or of time.
 pub(super) const APPLY: &[&str] =
-    &["fuzz_report", "frames", "aborted", "revision", "shutdown", "validity", "accounting"];
+    &["fuzz_report", "frames", "aborted", "revision", "shutdown", "validity", "accounting", "ours"];
 
 /// What the fuzzer noted at its end; nothing for another scenario.
 pub(crate) fn stats(tally: &Tally) -> Option<FuzzStats> {

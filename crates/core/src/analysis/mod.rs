@@ -18,6 +18,7 @@ mod fuzz_report;
 mod head_of_line;
 mod lazy_init;
 mod leak;
+mod ours;
 mod populations;
 mod race;
 mod reconnect;
@@ -38,6 +39,7 @@ use crate::{
 
 pub(crate) use fuzz_report::stats as fuzz_stats;
 pub use lazy_init::{LAZY_INIT_CLIFF, is_cliff};
+pub(crate) use ours::UNWRITTEN;
 pub(crate) use silence::DEADLOCK;
 
 /// One analysis.
@@ -68,6 +70,7 @@ pub static ANALYSES: &[(&str, Analysis)] = &[
     ("shutdown", shutdown::judge),
     ("validity", validity::judge),
     ("accounting", accounting::judge),
+    ("ours", ours::judge),
 ];
 
 /// Findings after which the run cannot be judged.
@@ -79,6 +82,7 @@ pub const INVALIDATING: &[&str] = &[
     validity::GENERATOR_STOPPED,
     head_of_line::UNCLEAR,
     capacity::CAPACITY_UNCERTAIN,
+    UNWRITTEN,
 ];
 
 /// Runs all analyses that apply; the gravest findings come first.

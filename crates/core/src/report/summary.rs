@@ -12,6 +12,7 @@ use super::{
     phrases::printable,
 };
 use crate::{
+    analysis::UNWRITTEN,
     compare::{Comparison, ComparisonVerdict},
     exit::Exit,
     fuzz::Class,
@@ -180,8 +181,12 @@ impl Summary {
 }
 
 /// What a run command returns to the shell. Whoever interrupts a run asks for 130, whatever had
-/// been found by then; `passed` and `verdict` still tell it.
+/// been found by then; `passed` and `verdict` still tell it. A run whose files are missing has not been
+/// carried out as it was asked for.
 pub fn exit(report: &Report) -> Exit {
+    if report.finding(UNWRITTEN).is_some() {
+        return Exit::Usage;
+    }
     match (report.interrupted, report.passed()) {
         (true, _) => Exit::Interrupted,
         (false, true) => Exit::Pass,

@@ -14,12 +14,12 @@ use mcp_loadtest_core::{
     fuzz::{Case, CaseFile, Class, Deck, FailedCase, FuzzStats, Payload, Shrinker, Write},
     outcome::ErrorCategory,
 };
-use mcp_loadtest_wire::{session::OpenError, sink::Sink as _};
+use mcp_loadtest_wire::{disk, session::OpenError, sink::Sink as _};
 use serde_json::json;
 use tokio::time::Instant;
 
 use super::lab::{Lab, Trial};
-use crate::{context::Context, run_dir::write_whole};
+use crate::{RunError, context::Context, run_dir::write_whole};
 
 /// Failures that are alike (same class, payload and tool) are confirmed so often.
 const CONFIRMED: u32 = 3;
@@ -98,6 +98,9 @@ impl Hunt {
         }
         self.stats.discarded = self.deck.discarded();
         self.lab.close().await;
+        for trouble in self.lab.troubles.drain(..) {
+            self.context.note(note::OUR_TROUBLE, trouble);
+        }
     }
 
     fn is_resting(&mut self, case: &Case) -> bool {
@@ -277,9 +280,12 @@ impl Hunt {
     /// Writes a case into the directory of the run; gives its place there.
     fn save(&self, file: &CaseFile) -> Option<String> {
         let dir: PathBuf = self.context.blueprint.run_dir()?.join("cases");
-        std::fs::create_dir_all(&dir).ok()?;
         let name = format!("{}.json", file.id);
-        write_whole(&dir, &name, file.to_json()).ok()?;
+        let made = disk::create_dir_all(&dir)
+            .map_err(|source| RunError::Output { path: dir.clone(), source });
+        let saved = made.and_then(|()| write_whole(&dir, &name, file.to_json()));
+        // What was found is worth more than the file that would show it again.
+        saved.map_err(|error| self.context.note(note::OUR_TROUBLE, error.to_string())).ok()?;
         Some(format!("cases/{name}"))
     }
 

@@ -49,6 +49,8 @@ pub(crate) struct Lab {
     line: Option<Line>,
     held: Option<Hold>,
     answered: Answered,
+    /// What of ours did not work, for whoever tells it.
+    pub(super) troubles: Vec<String>,
 }
 
 struct Line {
@@ -70,8 +72,19 @@ impl Lab {
         let mut options = options.clone();
         options.sink = Rc::new(Nowhere);
         options.shutdown_timeout = options.shutdown_timeout.min(SHUTDOWN);
-        let (line, held, answered) = (None, None, Answered::default());
-        Self { target, options, revision, hang, grace, tools, pids, line, held, answered }
+        Self {
+            target,
+            options,
+            revision,
+            hang,
+            grace,
+            tools,
+            pids,
+            line: None,
+            held: None,
+            answered: Answered::default(),
+            troubles: Vec::new(),
+        }
     }
 
     /// Makes sure that there is a session.
@@ -100,7 +113,8 @@ impl Lab {
             if let Some(pid) = line.session.pid() {
                 self.pids.remove(pid);
             }
-            line.session.close().await;
+            let stopped = line.session.close().await;
+            self.troubles.extend(stopped.into_iter().flat_map(|report| report.warnings));
         }
         self.held = None;
         self.answered = Answered::default();

@@ -96,7 +96,7 @@ impl Replay {
                 let result = on_local_runtime(self.execute_here());
                 let _ = tell.send(result.and_then(|result| result));
             })
-            .map_err(|error| RunError::Internal(error.to_string()))?;
+            .map_err(RunError::thread)?;
         told.await.map_err(|_| RunError::Internal("the replay's thread panicked".into()))?
     }
 

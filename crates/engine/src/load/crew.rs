@@ -8,8 +8,15 @@ use mcp_loadtest_core::{
     pace::Arrival,
     tally::{Segment, Tally},
 };
-use mcp_loadtest_wire::session::Session;
-use tokio::{select, sync::mpsc, task::JoinSet};
+use mcp_loadtest_wire::{
+    session::Session,
+    torture::{Deed, strike},
+};
+use tokio::{
+    select,
+    sync::mpsc,
+    task::{JoinSet, LocalSet},
+};
 
 use super::{
     act::Act,
@@ -55,8 +62,25 @@ struct Kit {
     plan: Arc<Plan>,
     shares: Vec<Share>,
     joined: Vec<(u32, Option<String>)>,
-    reports: mpsc::UnboundedSender<Seen>,
+    reports: Reports,
     orders: mpsc::UnboundedReceiver<Order>,
+}
+
+/// The way of a thread to report. However the thread ends, those who wait for it hear of it: other
+/// threads keep the channel open, so its end alone would not be noticed.
+struct Reports(mpsc::UnboundedSender<Seen>);
+
+impl Reports {
+    fn send(&self, seen: Seen) {
+        // Whoever does not listen any more does not want it.
+        let _ = self.0.send(seen);
+    }
+}
+
+impl Drop for Reports {
+    fn drop(&mut self) {
+        self.send(Err(RunError::Internal("a load thread ended early".into())));
+    }
 }
 
 impl Crew {
@@ -98,12 +122,13 @@ impl Crew {
                 plan: plan.clone(),
                 shares: shares.clone(),
                 joined: joined.clone(),
-                reports: reports_to.clone(),
+                reports: Reports(reports_to.clone()),
                 orders: taken,
             };
             let thread = std::thread::Builder::new().name(format!("load-{worker}"));
-            let thread = thread.spawn(move || mate_thread(kit));
-            let thread = thread.map_err(|error| RunError::Internal(error.to_string()))?;
+            let thread = strike(Deed::Spawn, format_args!("the load thread {worker}"))
+                .and_then(|()| thread.spawn(move || mate_thread(kit)));
+            let thread = thread.map_err(RunError::thread)?;
             Ok(Mate { thread, orders })
         });
         let mates = mates.collect::<Result<Vec<_>, RunError>>()?;
@@ -216,7 +241,14 @@ async fn drive(context: &Context, lanes: &[Rc<Lane>], act: &Act, begin: Duration
 }
 
 fn mate_thread(kit: Kit) -> Tally {
-    crate::conductor::on_local_runtime(async move {
+    let runtime = match crate::conductor::local_runtime() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            kit.reports.send(Err(error));
+            return Tally::default();
+        }
+    };
+    LocalSet::new().block_on(&runtime, async move {
         let context = Rc::new(Context::new(kit.blueprint.clone(), kit.revision, kit.worker));
         select! {
             () = serve(&context, kit) => {}
@@ -224,22 +256,21 @@ fn mate_thread(kit: Kit) -> Tally {
         }
         context.recorder.finish()
     })
-    .unwrap_or_default()
 }
 
 async fn serve(context: &Rc<Context>, mut kit: Kit) {
     let own = match open_own(context, &kit).await {
         Ok(own) => own,
         Err(error) => {
-            let _ = kit.reports.send(Err(error));
+            kit.reports.send(Err(error));
             return;
         }
     };
     let lanes = lanes(context, &kit.plan, &kit.shares, &own);
-    let _ = kit.reports.send(Ok(Vec::new()));
+    kit.reports.send(Ok(Vec::new()));
     while let Some((act, begin)) = kit.orders.recv().await {
         let seen = perform(context, &lanes, &act, begin).await;
-        let _ = kit.reports.send(Ok(seen));
+        kit.reports.send(Ok(seen));
     }
     // A shared session belongs to threads that may not be done; whoever opened it ends it.
     if !context.blueprint.server.transport.can_be_shared() {

@@ -48,7 +48,7 @@ impl Probe {
                 let result = result.and_then(|result| result);
                 let _ = tell.send(result);
             })
-            .map_err(|error| RunError::Internal(error.to_string()))?;
+            .map_err(RunError::thread)?;
         told.await.map_err(|_| RunError::Internal("the probe's thread panicked".into()))?
     }
 

@@ -206,7 +206,7 @@ impl SuiteRun {
             .spawn(move || {
                 let _ = tell.send(on_local_runtime(self.execute_here()));
             })
-            .map_err(|error| RunError::Internal(error.to_string()))?;
+            .map_err(RunError::thread)?;
         told.await.map_err(|_| RunError::Internal("the suite's thread panicked".into()))?
     }
 

@@ -2,13 +2,13 @@
 
 use std::{
     collections::VecDeque,
-    fs::File,
-    io::{self, Write as _},
+    io::{self, Seek as _, SeekFrom, Write as _},
     path::Path,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use mcp_loadtest_core::llm::Entry;
+use mcp_loadtest_wire::disk::File;
 
 use super::record::Record;
 
@@ -42,7 +42,7 @@ impl Journal {
         record.slim();
         let kept = &mut *self.kept();
         kept.count += 1;
-        if let Some(Err(error)) = kept.file.as_mut().map(|file| file.write_all(&line(&record))) {
+        if let Some(Err(error)) = kept.file.as_mut().map(|file| append(file, &line(&record))) {
             kept.failed.get_or_insert(error);
         }
         kept.bytes += record.weight();
@@ -85,6 +85,15 @@ impl Journal {
     pub fn finish(&self) -> io::Result<()> {
         self.kept().failed.take().map_or(Ok(()), Err)
     }
+}
+
+/// Adds a whole line, or nothing: half of one would spoil the next.
+fn append(file: &mut File, line: &[u8]) -> io::Result<()> {
+    let start = file.as_file().stream_position().unwrap_or_default();
+    file.write_all(line).inspect_err(|_| {
+        let file = file.as_file();
+        let _ = file.set_len(start).and_then(|()| file.seek(SeekFrom::Start(start)));
+    })
 }
 
 fn line(record: &Record) -> Vec<u8> {

@@ -1,6 +1,13 @@
 //! What a server wrote to stdout, kept up to a limit.
 
-use std::{fs::File, io::Write as _, path::Path};
+use std::{
+    fs::OpenOptions,
+    io::{self, Write as _},
+    path::Path,
+    sync::{Arc, OnceLock},
+};
+
+use crate::disk::File;
 
 /// How much of stdout is kept in `server.stdout.log`.
 const CAPTURE_LIMIT: u64 = 4 << 20;
@@ -9,12 +16,24 @@ const CAPTURE_LIMIT: u64 = 4 << 20;
 pub(crate) struct Capture {
     file: Option<File>,
     left: u64,
+    trouble: Trouble,
 }
 
+/// Why the log is incomplete, if it is; for whoever ends the server.
+pub(super) type Trouble = Arc<OnceLock<String>>;
+
 impl Capture {
-    pub(crate) fn new(path: Option<&Path>) -> Self {
-        let file = path.and_then(|path| File::options().create(true).append(true).open(path).ok());
-        Self { file, left: CAPTURE_LIMIT }
+    pub(super) fn new(path: Option<&Path>, trouble: Trouble) -> Self {
+        let mut capture = Self { file: None, left: CAPTURE_LIMIT, trouble };
+        if let Some(path) = path {
+            let opened = File::open(path, OpenOptions::new().create(true).append(true));
+            capture.file = opened.map_err(|error| capture.tell(&error)).ok();
+        }
+        capture
+    }
+
+    fn tell(&self, error: &io::Error) {
+        let _ = self.trouble.set(format!("the server's stdout could not be kept: {error}"));
     }
 
     pub(crate) fn take(&mut self, bytes: &[u8]) {
@@ -28,6 +47,9 @@ impl Capture {
         }
         if self.left == 0 || written.is_err() {
             self.file = None;
+        }
+        if let Err(error) = written {
+            self.tell(&error);
         }
     }
 }

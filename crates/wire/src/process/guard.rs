@@ -13,6 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use thiserror::Error;
 
 use super::marker::token;
+use crate::torture::{Deed, strike};
 
 /// There is no binary of ours to start: those who embed us have their own.
 const SCRIPT: &str = include_str!("guard.sh");
@@ -96,6 +97,7 @@ fn start() -> io::Result<Guard> {
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
+    strike(Deed::Spawn, SHELL)?;
     let mut process = command.spawn()?;
     let line = process.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
     // Should the guard be stopped by somebody, we must not block on a full pipe.

@@ -34,6 +34,7 @@ use super::{
     capture::Capture, exit::ExitInfo, launch::Launch, server::ServerProcess, spawn::SpawnError,
     stop::Patience, stop::StopReport,
 };
+use crate::torture::{Deed, strike};
 
 /// How often it is looked whether the server still runs.
 const LOOK_INTERVAL: Duration = Duration::from_millis(10);
@@ -135,6 +136,7 @@ impl Host {
     /// Keeps a server that is started like this. What it writes to stdout is kept in `stdout_log`.
     pub fn new(launch: Launch, stdout_log: Option<PathBuf>) -> io::Result<Self> {
         let (orders, received) = mpsc::unbounded_channel();
+        strike(Deed::Spawn, "the thread of a server")?;
         let thread = std::thread::Builder::new().name("server".into()).spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             if let Ok(runtime) = runtime {
@@ -274,7 +276,7 @@ impl Room {
         let mut process = ServerProcess::spawn(&self.launch)?;
         self.generations += 1;
         if let Some(stdout) = process.take_stdout() {
-            let capture = Capture::new(self.stdout_log.as_deref());
+            let capture = process.capture(self.stdout_log.as_deref());
             tokio::spawn(drain(stdout, capture));
         }
         let running = Running {

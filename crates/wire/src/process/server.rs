@@ -1,9 +1,11 @@
 //! A running server: its pipes, its end, and what it said on stderr.
 
+use std::path::Path;
 use std::time::Duration;
 
 use tokio::process::{Child, ChildStdin, ChildStdout};
 
+use super::capture::{self, Capture};
 use super::exit::ExitInfo;
 use super::fence::{self, Fence};
 use super::stderr::Drain;
@@ -41,6 +43,7 @@ pub struct ServerProcess {
     pub(super) stderr: Drain,
     pub(super) exit: Option<ExitInfo>,
     pub(super) cleared: Cleared,
+    stdout_trouble: capture::Trouble,
     pid: u32,
 }
 
@@ -61,6 +64,7 @@ impl ServerProcess {
             stderr,
             exit: None,
             cleared: Cleared::No,
+            stdout_trouble: capture::Trouble::default(),
         }
     }
 
@@ -77,6 +81,11 @@ impl ServerProcess {
     /// The way from the server; `None` if it was taken.
     pub fn take_stdout(&mut self) -> Option<ChildStdout> {
         self.child.stdout.take()
+    }
+
+    /// Where what it writes to stdout is kept by whoever reads it.
+    pub(crate) fn capture(&self, log: Option<&Path>) -> Capture {
+        Capture::new(log, self.stdout_trouble.clone())
     }
 
     /// How the server ended, if it has. Does not wait.
@@ -117,7 +126,8 @@ impl ServerProcess {
     /// What did not work but was no reason to stop: no guard process, an incomplete log.
     pub fn warnings(&self) -> Vec<String> {
         let guard = self.fence.warning().map(str::to_owned);
-        guard.into_iter().chain(self.stderr.trouble()).collect()
+        let logs = self.stderr.trouble().into_iter().chain(self.stdout_trouble.get().cloned());
+        guard.into_iter().chain(logs).collect()
     }
 
     /// Kills the server and its group at once; the sweep is for the rest.

@@ -16,6 +16,7 @@ use super::lookup::{LookupError, Places};
 use super::server::ServerProcess;
 use super::stderr::{Drain, Log};
 use super::tee::Tee;
+use crate::torture::{Deed, strike};
 
 /// Why a server did not start.
 #[derive(Debug, Error)]
@@ -28,7 +29,7 @@ pub enum SpawnError {
     #[error(transparent)]
     Lookup(#[from] LookupError),
     /// The server cannot run where it was told to.
-    #[error("the working directory `{}` is not there", path.display())]
+    #[error("the working directory `{}` cannot be used: {source}", path.display())]
     WorkingDir {
         /// The directory, made absolute.
         path: PathBuf,
@@ -37,7 +38,7 @@ pub enum SpawnError {
         source: io::Error,
     },
     /// The log file cannot be written.
-    #[error("the stderr log `{}` cannot be opened", path.display())]
+    #[error("the stderr log `{}` cannot be opened: {source}", path.display())]
     StderrLog {
         /// The file.
         path: PathBuf,
@@ -46,7 +47,7 @@ pub enum SpawnError {
         source: io::Error,
     },
     /// The system would not start the program.
-    #[error("`{}` does not start", path.display())]
+    #[error("`{}` does not start: {source}", path.display())]
     Start {
         /// The program, found.
         path: PathBuf,
@@ -84,8 +85,9 @@ impl ServerProcess {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.kill_on_drop(true);
         let mut fence = Fence::around(&mut command);
+        let spawned = strike(Deed::Spawn, program.display()).and_then(|()| command.spawn());
         let start_error = |source| SpawnError::Start { path: program, source };
-        let mut child = command.spawn().map_err(start_error)?;
+        let mut child = spawned.map_err(start_error)?;
         fence.close_behind(&child);
 
         let pipe = child.stderr.take().expect("stderr was asked to be a pipe");

@@ -1,7 +1,7 @@
 //! Drains a server's stderr, so that no server ever blocks on it, and keeps what is worth keeping:
 //! a log file up to a limit, and the last part in memory.
 
-use std::fs::File;
+use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,6 +12,8 @@ use tokio::task::JoinHandle;
 
 use super::ring::Ring;
 use super::tee::Tee;
+use crate::disk::File;
+use crate::torture::{Deed, strike};
 
 /// The log file grows no further than this, whatever the server writes.
 const LOG_LIMIT: u64 = 64 * 1024 * 1024;
@@ -86,7 +88,17 @@ async fn drain(
     kept: Arc<Mutex<Kept>>,
 ) {
     let mut chunk = vec![0; CHUNK];
-    while let Ok(length @ 1..) = pipe.read(&mut chunk).await {
+    loop {
+        let read = pipe.read(&mut chunk).await;
+        let length = match read.and_then(|read| strike(Deed::Read, "stderr").map(|()| read)) {
+            Ok(0) => break,
+            Ok(length) => length,
+            Err(error) => {
+                lock(&kept).trouble =
+                    Some(format!("the server's stderr could not be read: {error}"));
+                break;
+            }
+        };
         let bytes = &chunk[..length];
         if let Some(log) = &mut log {
             let result = log.append(bytes);
@@ -119,11 +131,11 @@ pub(super) struct Log {
 impl Log {
     /// Opens the file for appending, readable for nobody else.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
-        let mut options = File::options();
+        let mut options = OpenOptions::new();
         options.append(true).create(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        Ok(Log { path: path.to_owned(), file: options.open(path)?, left_out: None })
+        Ok(Log { path: path.to_owned(), file: File::open(path, &options)?, left_out: None })
     }
 
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -132,7 +144,7 @@ impl Log {
             return Ok(());
         }
         // Asked of the file each time, as the next server of the same run appends to it as well.
-        let room = LOG_LIMIT.saturating_sub(self.file.metadata()?.len());
+        let room = LOG_LIMIT.saturating_sub(self.file.as_file().metadata()?.len());
         let fitting = usize::try_from(room).unwrap_or(usize::MAX).min(bytes.len());
         self.file.write_all(&bytes[..fitting])?;
         if fitting < bytes.len() {
@@ -180,7 +192,7 @@ mod tests {
     async fn a_full_log_gets_the_end_of_the_stream() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("stderr.log");
-        File::create(&path).unwrap().set_len(LOG_LIMIT - 2).unwrap();
+        std::fs::File::create(&path).unwrap().set_len(LOG_LIMIT - 2).unwrap();
         let text = "ab".to_owned() + &"-".repeat(RING_LIMIT) + "the end";
         let mut drain = Drain::start(io::Cursor::new(text), Some(Log::open(&path).unwrap()), None);
         drain.finish(Duration::from_secs(10)).await;

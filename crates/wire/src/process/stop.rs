@@ -78,6 +78,8 @@ pub struct StopReport {
     pub strays: Vec<Stray>,
     /// The processes that did not end even so.
     pub survivors: Vec<Stray>,
+    /// What did not work but was no reason to stop: see [`ServerProcess::warnings`].
+    pub warnings: Vec<String>,
 }
 
 impl ServerProcess {
@@ -110,6 +112,7 @@ impl ServerProcess {
             exit: self.exit(),
             strays: self.fence.killed(),
             survivors: self.fence.survivors(),
+            warnings: self.warnings(),
         }
     }
 

@@ -173,6 +173,9 @@ impl Inner {
         if let Some(signal) = signal.filter(|_| report.step >= worth_telling) {
             self.note(note::SERVER_STOP, format!("it took {signal} to end the server"));
         }
+        for warning in &report.warnings {
+            self.note(note::OUR_TROUBLE, visible(warning, 300));
+        }
         for stray in &report.strays {
             self.note(
                 note::STRAY_PROCESS,

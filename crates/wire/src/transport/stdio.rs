@@ -21,9 +21,9 @@ use tokio::{
 
 pub(crate) use pipes::Pipes;
 
-use self::pipes::Outbox;
+use self::pipes::{Outbox, PipesEnd};
 use crate::{
-    process::{Capture, ExitInfo, Patience, ServerProcess, StopReport, StopStep},
+    process::{ExitInfo, Patience, ServerProcess, StopReport, StopStep},
     session::{Break, Inner},
 };
 
@@ -53,7 +53,7 @@ impl StdioLink {
     ) -> Option<(Self, Pipes)> {
         let (stdin, stdout) = (process.take_stdin()?, process.take_stdout()?);
         let outbox = Rc::new(RefCell::new(Outbox::new(stdin)));
-        let pipes = Pipes::new(stdout, outbox.clone(), Capture::new(stdout_log));
+        let pipes = Pipes::new(stdout, outbox.clone(), process.capture(stdout_log));
         let link = Self {
             pid: process.pid(),
             process: RefCell::new(Some(process)),
@@ -94,8 +94,8 @@ impl StdioLink {
     pub(crate) fn start(&self, inner: &Rc<Inner>, pipes: Pipes, limit: usize) {
         let inner = Rc::downgrade(inner);
         let reader = tokio::task::spawn_local(async move {
-            if let Some(inner) = pipes.run(&inner, limit).await {
-                end_of_output(&inner).await;
+            if let Some((inner, end)) = pipes.run(&inner, limit).await {
+                end_of_pipes(&inner, end).await;
             }
         });
         self.reader.set(Some(reader));
@@ -184,11 +184,19 @@ impl StdioLink {
     }
 }
 
-async fn end_of_output(inner: &Rc<Inner>) {
+async fn end_of_pipes(inner: &Rc<Inner>, end: PipesEnd) {
     let crate::transport::Link::Stdio(stdio) = &inner.link else { return };
     if stdio.closing.get() {
         return;
     }
-    let cause = stdio.why_it_ended().await;
+    let cause = match end {
+        PipesEnd::EndOfOutput => stdio.why_it_ended().await,
+        // The server is not to blame, and nobody waits for what it might do now.
+        PipesEnd::Failed(what, error) => Break {
+            category: ErrorCategory::Disconnected,
+            code: None,
+            message: format!("the pipe of the server could not be {what}: {error}").into(),
+        },
+    };
     stdio.report_end(inner, cause);
 }

@@ -333,8 +333,8 @@ async fn upgrade(target: &HttpTarget) -> Result<Upgraded, Trouble> {
     })?;
     let key = generate_key();
     let request = request(target, &key);
-    stream.write_all(request.as_bytes()).await.map_err(Trouble::disconnected)?;
-    stream.flush().await.map_err(Trouble::disconnected)?;
+    stream.write_all(request.as_bytes()).await.map_err(Trouble::sending)?;
+    stream.flush().await.map_err(Trouble::sending)?;
     let mut bytes = Vec::new();
     let head = loop {
         let known =
@@ -342,7 +342,7 @@ async fn upgrade(target: &HttpTarget) -> Result<Upgraded, Trouble> {
         if let Some(head) = known {
             break head;
         }
-        if stream.read_buf(&mut bytes).await.map_err(Trouble::disconnected)? == 0 {
+        if stream.read_buf(&mut bytes).await.map_err(Trouble::receiving)? == 0 {
             return Err(Trouble::disconnected("the server closed the connection without a reply"));
         }
     };

@@ -23,6 +23,10 @@ pub(super) const PROMISES: &[Promise] = &[
             "core analysis::accounting::tests::a_call_that_is_unaccounted_for_makes_the_run_invalid",
             "engine matrix::every_sustained_load_ends_as_the_table_says",
             "cli interrupted::every_scenario_can_be_interrupted",
+            "cli torture::runs::every_scenario_over_pipes_survives_the_failure_of_anything",
+            "cli torture::runs::every_scenario_over_http_survives_the_failure_of_anything",
+            "cli torture::runs::other_transports_survive_the_failure_of_anything",
+            "cli torture::stores::every_row_of_an_audit_log_is_there_or_missed",
         ]),
     ),
     promise(
@@ -88,6 +92,7 @@ pub(super) const PROMISES: &[Promise] = &[
             "engine killed::a_killed_run_leaves_no_process_and_a_directory_that_can_be_read",
             "engine run_directory::half_a_line_at_the_end_is_tolerated_and_anywhere_else_it_is_named",
             "cli abuse::signals::ended_without_a_word_we_leave_a_run_that_can_be_read_and_no_process",
+            "cli torture::runs::every_scenario_over_pipes_survives_the_failure_of_anything",
         ]),
     ),
     promise(
@@ -120,6 +125,8 @@ pub(super) const PROMISES: &[Promise] = &[
             "core check::findings::tests::a_gate_needs_something_that_was_tried",
             "core llm::judge::tests::nothing_seen_is_no_pass",
             "cli commands::a_trace_with_holes_is_refused_and_the_run_is_still_told_in_every_form",
+            "core analysis::ours::tests::a_run_whose_files_are_missing_is_never_a_pass",
+            "cli torture::runs::every_scenario_over_pipes_survives_the_failure_of_anything",
         ]),
     ),
     promise(

@@ -9,6 +9,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use mcp_loadtest_wire::disk;
+
 use super::{OpenSource, Opened, Place, Sink, Source, Store, StoreError, Visit, path_in};
 use crate::audit::{filter::Filter, row::Row};
 
@@ -32,13 +34,15 @@ const LINE_LIMIT: u64 = 256 << 20;
 fn open(place: &str) -> Result<Opened, StoreError> {
     let path = PathBuf::from(place);
     let failed = |error: io::Error| StoreError::failed("open", place, error);
-    let file = OpenOptions::new().create(true).append(true).open(&path).map_err(failed)?;
-    lock(&file, &path)?;
+    let mut sink =
+        disk::File::open(&path, OpenOptions::new().create(true).append(true)).map_err(failed)?;
+    let file = sink.as_file();
+    lock(file, &path)?;
     // A pipe or a device has nothing to go on from.
     let is_regular = file.metadata().map_err(failed)?.is_file();
-    let last = if is_regular { resume(&file, &path)? } else { 0 };
+    let last = if is_regular { resume(file, &path)? } else { 0 };
     Ok(Opened {
-        sink: Box::new(Writer { file, place: place.to_owned(), text: Vec::new() }),
+        sink: Box::new(Writer { file: sink, place: place.to_owned(), text: Vec::new() }),
         first_seq: last + 1,
         read: OpenSource::new(move || Ok(Box::new(Lines::open(&path)?))),
     })
@@ -88,7 +92,7 @@ impl Row {
 }
 
 struct Writer {
-    file: File,
+    file: disk::File,
     place: String,
     text: Vec<u8>,
 }
@@ -103,10 +107,10 @@ impl Writer {
 
 impl Sink for Writer {
     fn append(&mut self, rows: &[Row]) -> Result<(), StoreError> {
-        let start = self.file.seek(SeekFrom::End(0)).unwrap_or_default();
+        let start = self.file.as_file().seek(SeekFrom::End(0)).unwrap_or_default();
         self.write(rows).map_err(|error| {
             // All or nothing: a part of the batch would be rows that nobody counts.
-            let _ = self.file.set_len(start);
+            let _ = self.file.as_file().set_len(start);
             StoreError::failed("write", &self.place, error)
         })
     }

@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use mcp_loadtest_wire::torture::{Deed, strike};
 use rusqlite::{
     Connection, OpenFlags, ToSql, TransactionBehavior, params_from_iter,
     types::{ToSqlOutput, ValueRef},
@@ -121,6 +122,8 @@ impl Writer {
                 insert.execute(params_from_iter(columns::values(row).iter()))?;
             }
         }
+        strike(Deed::Store, &self.place)
+            .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
         transaction.commit()
     }
 

@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeMap,
-    fs::File,
     io::{self, Write as _},
     net::SocketAddr,
     path::PathBuf,
@@ -14,7 +13,10 @@ use hyper::body::Bytes;
 use mcp_loadtest_core::llm::{
     Ending, Problem, RecordedChunk, RecordedRequest, RecordedResponse, Recording, secret,
 };
-use mcp_loadtest_wire::session::{Address, Origin};
+use mcp_loadtest_wire::{
+    disk::File,
+    session::{Address, Origin},
+};
 use tokio::{io::AsyncWriteExt as _, time::Instant};
 
 use super::{

@@ -121,7 +121,7 @@ impl HttpLink {
                 prepared.template.write(id, out);
             });
             if let Some(rest) = unsent? {
-                Box::pin(stream.send_rest(rest)).await.map_err(Trouble::disconnected)?;
+                Box::pin(stream.send_rest(rest)).await.map_err(Trouble::sending)?;
             }
             self.receive(inner, id, stream).await
         };
@@ -171,7 +171,7 @@ impl HttpLink {
     ) -> Result<(), Trouble> {
         let mut stream = self.connection().await?;
         if let Some(rest) = send(&stream, write)? {
-            stream.send_rest(rest).await.map_err(Trouble::disconnected)?;
+            stream.send_rest(rest).await.map_err(Trouble::sending)?;
         }
         self.receive(inner, id, stream).await
     }
@@ -182,9 +182,7 @@ impl HttpLink {
             return Ok(stream);
         }
         let connected = Box::pin(self.target.dial.connect()).await;
-        connected.map_err(|error| {
-            Trouble::disconnected(format_args!("cannot connect to {}: {error}", self.target.host))
-        })
+        connected.map_err(|error| Trouble::connecting(&self.target.host, error))
     }
 
     #[expect(clippy::manual_async_fn, reason = "an `async fn` would keep `stream` twice")]
@@ -228,7 +226,7 @@ impl HttpLink {
                 let mut buf = ReadBuf::new(scratch);
                 match Pin::new(&mut *stream).poll_read(cx, &mut buf) {
                     Poll::Pending => Poll::Pending,
-                    Poll::Ready(Err(error)) => Poll::Ready(Err(Trouble::disconnected(error))),
+                    Poll::Ready(Err(error)) => Poll::Ready(Err(Trouble::receiving(error))),
                     Poll::Ready(Ok(())) => Poll::Ready(self.take_read(inner, id, buf.filled())),
                 }
             })
@@ -277,7 +275,7 @@ fn send(stream: &Stream, write: impl FnOnce(&mut Vec<u8>)) -> Result<Option<Vec<
     OUTGOING.with_borrow_mut(|out| {
         out.clear();
         write(out);
-        let sent = stream.try_write(out).map_err(Trouble::disconnected)?;
+        let sent = stream.try_write(out).map_err(Trouble::sending)?;
         Ok((sent < out.len()).then(|| out[sent..].to_vec()))
     })
 }

@@ -1,6 +1,9 @@
 //! Requests that no client would send, and what comes back.
 
-use std::fmt::Write as _;
+use std::{
+    fmt::Write as _,
+    io::{self, ErrorKind},
+};
 
 use tokio::{
     io::AsyncWriteExt as _,
@@ -11,6 +14,7 @@ use super::{
     HttpLink, Trouble,
     slow::{Incoming, begin},
     sse::SseParser,
+    stream::Stream,
 };
 use crate::session::{Heard, Inner, RawHttp, RawReply};
 
@@ -38,15 +42,15 @@ impl HttpLink {
         answers: &impl Fn(&[u8]) -> bool,
         reply: &mut RawReply,
     ) -> Result<(), Trouble> {
-        let mut stream = self.target.dial.connect().await.map_err(Trouble::disconnected)?;
         let head = self.raw_head(inner, request);
-        stream.write_all(head.as_bytes()).await.map_err(Trouble::disconnected)?;
-        // A server may answer before it has read everything, and hang up.
-        let sent = stream.write_all(&request.body).await;
-        let _ = stream.flush().await;
+        // What never left us says nothing of the server, so it gets a second try.
+        let (stream, sent) = match self.put(&head, &request.body).await {
+            Err(_) => self.put(&head, &request.body).await?,
+            Ok(put) => put,
+        };
         let incoming = begin(stream, Vec::new()).await;
         let mut incoming = match (incoming, sent) {
-            (Err(_), Err(error)) => return Err(Trouble::disconnected(error)),
+            (Err(_), Err(error)) => return Err(Trouble::sending(error)),
             (incoming, _) => incoming?,
         };
         reply.status = Some(incoming.head.status);
@@ -68,6 +72,23 @@ impl HttpLink {
             reply.take(Heard { frame: body, at: inner.clock.now() });
         }
         Ok(())
+    }
+
+    /// Puts a request on a connection of its own. A server may answer before it has read everything,
+    /// and hang up: then the connection comes with what that was.
+    async fn put(&self, head: &str, body: &[u8]) -> Result<(Stream, io::Result<()>), Trouble> {
+        let connected = self.target.dial.connect().await;
+        let mut stream =
+            connected.map_err(|error| Trouble::connecting(&self.target.host, error))?;
+        let sent = async {
+            stream.write_all(head.as_bytes()).await?;
+            stream.write_all(body).await?;
+            stream.flush().await
+        };
+        match sent.await {
+            Err(error) if !is_of_the_server(&error) => Err(Trouble::sending(error)),
+            sent => Ok((stream, sent)),
+        }
     }
 
     async fn hear_events(
@@ -114,4 +135,12 @@ impl HttpLink {
         head.push_str("\r\n");
         head
     }
+}
+
+/// Whether a write failed because the other side hung up.
+fn is_of_the_server(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::BrokenPipe | ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted
+    )
 }

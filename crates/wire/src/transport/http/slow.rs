@@ -174,9 +174,13 @@ impl HttpLink {
         request.extend_from_slice(b"\r\n");
         let target = self.target.clone();
         async move {
-            let mut stream = target.dial.connect().await.map_err(Trouble::disconnected)?;
-            stream.write_all(&request).await.map_err(Trouble::disconnected)?;
-            stream.flush().await.map_err(Trouble::disconnected)?;
+            let mut stream = target
+                .dial
+                .connect()
+                .await
+                .map_err(|error| Trouble::connecting(&target.host, error))?;
+            stream.write_all(&request).await.map_err(Trouble::sending)?;
+            stream.flush().await.map_err(Trouble::sending)?;
             begin(stream, Vec::new()).await
         }
     }
@@ -207,7 +211,7 @@ pub(crate) async fn begin(mut stream: Stream, mut bytes: Vec<u8>) -> Result<Inco
                 return Ok(Incoming { stream, bytes, head, decoder });
             }
             None => {
-                if stream.read_buf(&mut bytes).await.map_err(Trouble::disconnected)? == 0 {
+                if stream.read_buf(&mut bytes).await.map_err(Trouble::receiving)? == 0 {
                     return Err(Trouble::disconnected(
                         "the server closed the connection without a reply",
                     ));
@@ -235,7 +239,7 @@ impl Incoming {
     /// Reads more. `false`: there is no more.
     async fn fill(&mut self) -> Result<bool, Trouble> {
         self.bytes.reserve(8 << 10);
-        let read = self.stream.read_buf(&mut self.bytes).await.map_err(Trouble::disconnected)?;
+        let read = self.stream.read_buf(&mut self.bytes).await.map_err(Trouble::receiving)?;
         Ok(read > 0)
     }
 }

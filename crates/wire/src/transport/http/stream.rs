@@ -5,7 +5,7 @@ use std::{
     net::SocketAddr,
     pin::Pin,
     sync::Arc,
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
 };
 
 use rustls::{ClientConfig, pki_types::ServerName};
@@ -14,6 +14,8 @@ use tokio::{
     net::TcpStream,
 };
 use tokio_rustls::{TlsConnector, client::TlsStream};
+
+use crate::torture::{Deed, strike};
 
 /// A connection.
 pub(crate) enum Stream {
@@ -32,6 +34,7 @@ pub(crate) struct Dial {
 
 impl Dial {
     pub(crate) async fn connect(&self) -> io::Result<Stream> {
+        strike(Deed::Connect, format_args!("{:?}", self.addresses))?;
         let tcp = TcpStream::connect(self.addresses.as_slice()).await?;
         // Requests are single writes; waiting for more would only add latency.
         tcp.set_nodelay(true)?;
@@ -61,10 +64,12 @@ impl Stream {
     /// Writes what the socket takes at once.
     pub(crate) fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Self::Plain(tcp) => match tcp.try_write(bytes) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
-                other => other,
-            },
+            Self::Plain(tcp) => {
+                match strike(Deed::Write, "socket").and_then(|()| tcp.try_write(bytes)) {
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
+                    other => other,
+                }
+            }
             Self::Tls(_) => Ok(0),
         }
     }
@@ -82,10 +87,11 @@ impl AsyncRead for Stream {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        match self.get_mut() {
+        ready!(match self.get_mut() {
             Self::Plain(tcp) => Pin::new(tcp).poll_read(cx, buf),
             Self::Tls(tls) => Pin::new(tls).poll_read(cx, buf),
-        }
+        })?;
+        Poll::Ready(strike(Deed::Read, "socket"))
     }
 }
 
@@ -95,6 +101,7 @@ impl AsyncWrite for Stream {
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
+        strike(Deed::Write, "socket")?;
         match self.get_mut() {
             Self::Plain(tcp) => Pin::new(tcp).poll_write(cx, buf),
             Self::Tls(tls) => Pin::new(tls).poll_write(cx, buf),

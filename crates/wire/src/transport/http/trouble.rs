@@ -1,5 +1,7 @@
 //! Why an exchange failed.
 
+use std::io;
+
 use mcp_loadtest_core::{display::visible_bytes, outcome::ErrorCategory};
 
 use super::head::Head;
@@ -15,6 +17,18 @@ pub(crate) struct Trouble {
 impl Trouble {
     pub(crate) fn disconnected(message: impl std::fmt::Display) -> Self {
         Self { category: ErrorCategory::Disconnected, code: None, message: message.to_string() }
+    }
+
+    pub(crate) fn connecting(host: &str, error: io::Error) -> Self {
+        Self::disconnected(format_args!("cannot connect to {host}: {error}"))
+    }
+
+    pub(crate) fn sending(error: io::Error) -> Self {
+        Self::disconnected(format_args!("the request could not be sent: {error}"))
+    }
+
+    pub(crate) fn receiving(error: io::Error) -> Self {
+        Self::disconnected(format_args!("the connection broke before the reply was there: {error}"))
     }
 
     pub(crate) fn malformed(message: impl std::fmt::Display) -> Self {

@@ -9,6 +9,7 @@ use std::{
     cell::RefCell,
     collections::VecDeque,
     future::poll_fn,
+    io,
     pin::{Pin, pin},
     rc::{Rc, Weak},
     task::{Context, Poll, Waker, ready},
@@ -20,7 +21,11 @@ use tokio::{
     process::{ChildStdin, ChildStdout},
 };
 
-use crate::{process::Capture, session::Inner};
+use crate::{
+    process::Capture,
+    session::Inner,
+    torture::{Deed, strike},
+};
 
 /// How much is asked of the pipe at once.
 const READ_SIZE: usize = 64 << 10;
@@ -43,6 +48,8 @@ pub(super) struct Outbox {
     closed: bool,
     /// Nobody writes any more: the task has ended.
     left: bool,
+    /// Why the pipe was given up, unless the server is the one who did.
+    failed: Option<io::Error>,
     /// Of the task, while nothing else would make it look here.
     waker: Option<Waker>,
 }
@@ -57,6 +64,7 @@ impl Outbox {
             answers: VecDeque::new(),
             closed: false,
             left: false,
+            failed: None,
             waker: None,
         }
     }
@@ -112,11 +120,16 @@ impl Outbox {
         while self.sent < self.buffer.len()
             && let Some(stdin) = &mut self.stdin
         {
-            match Pin::new(stdin).poll_write(cx, &self.buffer[self.sent..]) {
+            let written = match strike(Deed::Write, "stdin") {
+                Ok(()) => Pin::new(stdin).poll_write(cx, &self.buffer[self.sent..]),
+                Err(error) => Poll::Ready(Err(error)),
+            };
+            match written {
                 Poll::Pending => return self.forget_sent(),
                 Poll::Ready(Ok(sent @ 1..)) => self.sent += sent,
                 // A pipe that nobody reads any more shows in the other one too, where it is told.
-                Poll::Ready(_) => {
+                Poll::Ready(end) => {
+                    self.failed = end.err().filter(|e| e.kind() != io::ErrorKind::BrokenPipe);
                     self.closed = true;
                     self.stdin = None;
                 }
@@ -145,6 +158,14 @@ impl Outbox {
             self.waker = Some(cx.waker().clone());
         }
     }
+}
+
+/// Why there is nothing more to move.
+pub(super) enum PipesEnd {
+    /// The server closed its output, or has ended.
+    EndOfOutput,
+    /// The system did not let us: what it kept from being done.
+    Failed(&'static str, io::Error),
 }
 
 /// Both pipes, and how far the task has come.
@@ -180,29 +201,37 @@ impl Pipes {
         }
     }
 
-    /// Moves bytes until the server's output ends; gives the session then, if it still lives.
-    pub(super) async fn run(mut self, inner: &Weak<Inner>, limit: usize) -> Option<Rc<Inner>> {
-        let inner = poll_fn(|cx| {
+    /// Moves bytes until there are no more; gives the session then, if it still lives, and why.
+    pub(super) async fn run(
+        mut self,
+        inner: &Weak<Inner>,
+        limit: usize,
+    ) -> Option<(Rc<Inner>, PipesEnd)> {
+        let ended = poll_fn(|cx| {
             let Some(inner) = inner.upgrade() else { return Poll::Ready(None) };
-            ready!(self.turn(cx, &inner, limit));
-            Poll::Ready(Some(inner))
+            let end = ready!(self.turn(cx, &inner, limit));
+            Poll::Ready(Some((inner, end)))
         })
         .await;
         self.outbox.borrow_mut().left = true;
-        inner
+        ended
     }
 
-    /// One turn. Ready at the end of the output.
-    fn turn(&mut self, cx: &mut Context<'_>, inner: &Inner, limit: usize) -> Poll<()> {
+    /// One turn. Ready when there is nothing more to move.
+    fn turn(&mut self, cx: &mut Context<'_>, inner: &Inner, limit: usize) -> Poll<PipesEnd> {
         self.outbox.borrow_mut().flush(cx);
+        if let Some(error) = self.outbox.borrow_mut().failed.take() {
+            return Poll::Ready(PipesEnd::Failed("written", error));
+        }
         while !self.settle_share(inner, limit) {
             match self.read(cx) {
                 Poll::Pending => {
                     self.outbox.borrow_mut().expect_frames(cx);
                     return Poll::Pending;
                 }
-                Poll::Ready(Some(())) => self.at = inner.clock.now(),
-                Poll::Ready(None) => return Poll::Ready(()),
+                Poll::Ready(Ok(1..)) => self.at = inner.clock.now(),
+                Poll::Ready(Ok(0)) => return Poll::Ready(PipesEnd::EndOfOutput),
+                Poll::Ready(Err(error)) => return Poll::Ready(PipesEnd::Failed("read", error)),
             }
         }
         // Behind the callers that were just woken.
@@ -210,20 +239,18 @@ impl Pipes {
         Poll::Pending
     }
 
-    /// Reads once. Nothing at the end of the output.
-    fn read(&mut self, cx: &mut Context<'_>) -> Poll<Option<()>> {
+    /// Reads once, and tells how much.
+    fn read(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         if self.buffer.capacity() - self.buffer.len() < READ_SIZE / 2 {
             self.buffer.reserve(READ_SIZE);
         }
         let fresh = self.buffer.len();
-        match ready!(pin!(self.stdout.read_buf(&mut self.buffer)).poll(cx)) {
-            Ok(1..) => {}
-            Ok(0) | Err(_) => return Poll::Ready(None),
-        }
+        let read = ready!(pin!(self.stdout.read_buf(&mut self.buffer)).poll(cx))?;
+        strike(Deed::Read, "stdout")?;
         self.capture.take(&self.buffer[fresh..]);
         let share = (self.buffer.len() / TURNS).max(SMALLEST_TURN);
         self.turn = (share, share);
-        Poll::Ready(Some(()))
+        Poll::Ready(Ok(read))
     }
 
     /// Hands whole lines on until this turn's share is done. Whether there were any.
