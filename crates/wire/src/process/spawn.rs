@@ -29,7 +29,7 @@ pub enum SpawnError {
     #[error(transparent)]
     Lookup(#[from] LookupError),
     /// The server cannot run where it was told to.
-    #[error("the working directory `{}` cannot be used: {source}", path.display())]
+    #[error("the working directory `{}` is not there: {source}", path.display())]
     WorkingDir {
         /// The directory, made absolute.
         path: PathBuf,
