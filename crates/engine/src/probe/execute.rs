@@ -31,6 +31,9 @@ use crate::{
 /// How long a probe may take to end once it was told to.
 const AFTER_STOP: Duration = Duration::from_secs(2);
 
+/// What a check needs beside the time of one call that hangs.
+const MARGIN: Duration = Duration::from_secs(3);
+
 impl Probe {
     /// Carries the probe out, in a thread of its own.
     pub async fn execute(self) -> Result<ProbeReport, RunError> {
@@ -116,11 +119,11 @@ impl Probe {
             Depth::Usual => Duration::from_secs(60),
             Depth::Deep => Duration::from_secs(900),
         });
-        let until = began + limit;
+        let mut until = began + limit;
         // One that was asked for by name may take it all; the others as long as it takes to be sure of one
-        // call that hangs, and then some.
+        // call that hangs.
         let patience = self.settings.hang_timeout + self.settings.grace_period;
-        let share = if self.only.is_some() { limit } else { limit / 4 + patience };
+        let share = if self.only.is_some() { limit } else { (limit / 4).max(patience + MARGIN) };
         for check in PROBES.iter().filter(|check| self.is_chosen(check)) {
             if self.stop.is_stopped() {
                 break;
@@ -143,6 +146,8 @@ impl Probe {
                     let why = format!("it takes more than {} s: name it with --only", share.as_secs());
                     bench.tell(check.case("the rest", CaseVerdict::CouldNotTell).detail(why));
                     bench.look_after(check, told).await;
+                    // A server that answers nothing to some must not keep the others from being tried.
+                    until = (until + share).min(began + limit * 2);
                     // Whatever it was in the middle of.
                     bench.drop_shared().await;
                 }

@@ -1,11 +1,12 @@
 //! What a server keeps of each unit of work, measured from outside: the memory of its processes
 //! while the same work is done over and over.
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
 use mcp_loadtest_core::{
     check::{CaseResult, CaseVerdict, Depth},
     report::Severity,
+    server::Server,
     stats::kept::{Kept, judge_round, judge_rounds},
 };
 use mcp_loadtest_wire::process::Sampler;
@@ -21,6 +22,10 @@ const ROUND_LIMIT: Duration = Duration::from_secs(2);
 const LENGTHS: [u32; 8] = [1, 1, 2, 4, 4, 8, 8, 8];
 /// A probe that has to end soon makes so many of them.
 const USUAL_ROUNDS: usize = 3;
+
+/// A heap that is collected may grow by this much, straight as a line, before its collector has a reason
+/// to look at it.
+const UNCOLLECTED: f64 = 32.0 * 1024.0 * 1024.0;
 
 /// Work that is repeated.
 pub(crate) struct Work {
@@ -62,6 +67,8 @@ impl Work {
             }
         }
         let (mut rounds, mut done, mut kept) = (Vec::new(), 0, Kept::Unclear);
+        let (mut at_first, mut grown) = (None, 0.0);
+        let least = if is_counted(&bench.server, pid) { 0.0 } else { UNCOLLECTED };
         for length in LENGTHS.into_iter().take(most) {
             let samples = match self.round(&mut sampler, length, &mut done, &mut act).await {
                 Ok(samples) => samples,
@@ -69,8 +76,11 @@ impl Work {
             };
             rounds.push(judge_round(&samples, self.allowed));
             kept = judge_rounds(&rounds);
+            let first = *at_first.get_or_insert(samples.first().map_or(0.0, |sample| sample.1));
+            grown = samples.last().map_or(grown, |sample| sample.1 - first);
             let go_on = match kept {
-                Kept::Little(_) | Kept::Grows(_) => false,
+                Kept::Little(_) => false,
+                Kept::Grows(_) => grown < least,
                 Kept::Slows(_) => bench.settings.depth == Depth::Deep,
                 Kept::Unclear => true,
             };
@@ -78,7 +88,17 @@ impl Work {
                 break;
             }
         }
-        self.told(kept, done, case).took(began.elapsed())
+        let told = match kept {
+            Kept::Grows(bytes) if grown < least => case(CaseVerdict::CouldNotTell).detail(format!(
+                "grows by {:.1} kB a {}, {:.0} MB in all: less than a heap grows before it is collected; \
+                 `--deep` goes on for longer",
+                bytes / 1e3,
+                self.unit,
+                grown / 1e6
+            )),
+            kept => self.told(kept, done, case),
+        };
+        told.took(began.elapsed())
     }
 
     async fn round(
@@ -136,6 +156,19 @@ impl Work {
         }
     }
 }
+
+/// Whether the server's runtime frees most of what it has used at once, as Python does: by the name of its
+/// process, where the system tells it, or by a word of its command.
+fn is_counted(server: &Server, pid: u32) -> bool {
+    let process = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+    let words = std::iter::once(&server.command).chain(&server.args);
+    let names = words.filter_map(|word| Path::new(word).file_name()?.to_str());
+    let is_python = |name: &str| RUNTIMES.iter().any(|known| name.starts_with(known));
+    names.chain([process.as_str()]).any(is_python)
+}
+
+/// Programs that are Python, or start it.
+const RUNTIMES: [&str; 4] = ["python", "pypy", "uv", "pipx"];
 
 /// What a check tells when the server stopped answering in the middle of its work.
 pub(crate) fn ended(check: &Check, case: &str, gone: bool, why: String) -> CaseResult {

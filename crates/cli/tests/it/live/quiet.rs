@@ -5,8 +5,6 @@ use super::terminal::Terminal;
 /// A line that is drawn again and again is erased in between; nothing else here erases one.
 const ERASED: &str = "\x1b[2K";
 
-const GATEWAY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/gateway.py");
-
 #[test]
 fn progress_is_shown_unless_it_is_not_wanted() {
     let program = env!("CARGO_BIN_EXE_mcp-loadtest");
@@ -19,7 +17,6 @@ fn progress_is_shown_unless_it_is_not_wanted() {
         "demo --duration 1s".into(),
         format!("probe -s '{program} mock' --only race"),
         format!("negative-path -s '{program} mock --fault slow:200'"),
-        format!("gateway --only order -- python3 {GATEWAY} '{{upstream}}' none"),
     ]
     .iter()
     .enumerate()

@@ -576,6 +576,8 @@ pub(super) const RUN: &[Flag] = &[
                 "1s",
                 "--trace",
                 "full",
+                "--format",
+                "json",
             ],
             &["--threads", "2"],
             r#""worker":1,"#,
