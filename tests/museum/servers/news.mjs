@@ -19,11 +19,16 @@ const handle = createMcpHandler((server) => {
   );
 });
 
-createServer(async (request, response) => {
+async function answer(request, response) {
   const body = request.method === 'POST' ? await bodyOf(request) : undefined;
   const url = new URL(request.url, `http://127.0.0.1:${port}`);
   const answer = await handle(new Request(url, { method: request.method, headers: request.headers, body }));
   response.writeHead(answer.status, Object.fromEntries(answer.headers));
   for await (const chunk of answer.body ?? []) response.write(chunk);
   response.end();
+}
+
+createServer((request, response) => {
+  // What a handler throws is a 500 in the frameworks that it is made for.
+  answer(request, response).catch(() => (response.headersSent ? response.destroy() : response.writeHead(500).end()));
 }).listen(port, '127.0.0.1');

@@ -1,4 +1,6 @@
 //! Hand-made runs, compared.
+//!
+//! One file, because all tests are variations of the same two runs.
 
 use std::time::{Duration, SystemTime};
 

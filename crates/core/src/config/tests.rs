@@ -1,4 +1,6 @@
 //! The configuration as a whole: the text of the design, errors with their places, and round trips.
+//!
+//! One file, because each test reads the same example and the order is that of the sections.
 
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 

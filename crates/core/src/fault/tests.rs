@@ -1,4 +1,6 @@
 //! Every kind, table-driven; the grammar, files and chance, by property.
+//!
+//! One file, because every table is walked by the property tests at its end.
 
 use std::time::Duration;
 

@@ -1,6 +1,8 @@
 //! The generator as a whole: real schemas, random schemas, hostile schemas.
 //!
 //! The judge is the `jsonschema` crate, so that a rule misread here is not misread twice.
+//!
+//! One file, because all tests share the strategies that make schemas.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
