@@ -154,8 +154,9 @@ impl Bench {
             told.push_str(&format!("file {shown}\n"));
             if path.is_dir() {
                 self.add_files(&path, told);
-            } else if !ECHOES.contains(&name.as_str()) && told.len() < LONGEST {
-                told.push_str(&String::from_utf8_lossy(&fs::read(&path).unwrap()));
+            } else if !ECHOES.contains(&name.as_str()) {
+                let bytes = fs::read(&path).unwrap();
+                told.push_str(&String::from_utf8_lossy(&bytes[..bytes.len().min(LONGEST)]));
             }
         }
     }

@@ -574,6 +574,8 @@ pub(super) const RUN: &[Flag] = &[
                 "2",
                 "--duration",
                 "1s",
+                "--think-time",
+                "20ms",
                 "--trace",
                 "full",
                 "--format",
