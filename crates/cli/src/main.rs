@@ -3,6 +3,12 @@
 use std::process::ExitCode;
 
 use mcp_loadtest_cli::{env::Env, run};
+use mimalloc::MiMalloc;
+
+/// Rows of a log and entries of a journal are made by one thread and freed by another, in all sizes:
+/// with the system's allocator that took a tenth of the time, and more as the hours went by.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     ExitCode::from(run(Env::from_process()).code())

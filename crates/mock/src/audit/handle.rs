@@ -141,18 +141,18 @@ impl Audit {
     }
 
     /// Records a row; waits while the store is behind.
-    pub async fn record(&self, row: Row) -> Result<(), AuditError> {
+    pub async fn record(&self, row: impl Into<Box<Row>>) -> Result<(), AuditError> {
         match &self.log {
             None => Ok(()),
-            Some(log) => log.queue.push_awaiting(row).await.map_err(AuditError::from),
+            Some(log) => log.queue.push_awaiting(row.into()).await.map_err(AuditError::from),
         }
     }
 
     /// The same for a thread that may block.
-    pub fn record_blocking(&self, row: Row) -> Result<(), AuditError> {
+    pub fn record_blocking(&self, row: impl Into<Box<Row>>) -> Result<(), AuditError> {
         match &self.log {
             None => Ok(()),
-            Some(log) => log.queue.push_waiting(row).map_err(AuditError::from),
+            Some(log) => log.queue.push_waiting(row.into()).map_err(AuditError::from),
         }
     }
 

@@ -8,13 +8,10 @@ use serde::{
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Headers(String);
 
-/// What the lines of most requests take.
-const ROOM: usize = 384;
-
 impl Headers {
-    /// None yet, with room for some.
-    pub(super) fn with_room() -> Self {
-        Self(String::with_capacity(ROOM))
+    /// None yet, with room for so many bytes.
+    pub(crate) fn with_room(bytes: usize) -> Self {
+        Self(String::with_capacity(bytes))
     }
 
     /// Appends a line. Line ends inside a value, which no honest HTTP has, become spaces.
@@ -24,7 +21,7 @@ impl Headers {
         self.0.push_str(name);
         self.0.push_str(": ");
         self.0.push_str(value);
-        if self.0.as_bytes()[start..].iter().any(|byte| matches!(byte, b'\r' | b'\n')) {
+        if memchr::memchr2(b'\r', b'\n', &self.0.as_bytes()[start..]).is_some() {
             let line = self.0.split_off(start);
             self.0.push_str(&line.replace(['\r', '\n'], " "));
         }

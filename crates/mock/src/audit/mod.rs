@@ -3,6 +3,7 @@
 //! | file        | what it does                                                       |
 //! |-------------|--------------------------------------------------------------------|
 //! | `row`       | what a row says                                                    |
+//! | `word`      | words that most rows share                                         |
 //! | `headers`   | header lines in one piece                                          |
 //! | `time`      | moments of the wall clock                                          |
 //! | `redaction` | masks secrets and cuts what is long                                |
@@ -26,14 +27,17 @@ mod spec;
 mod stats;
 mod store;
 mod time;
+mod word;
 mod writer;
 
 pub use filter::{Filter, Keep};
 pub use handle::{Audit, AuditError, AuditIncomplete, Closing};
 pub use headers::Headers;
 pub use redaction::{ARGUMENT_LIMIT, MASK, Redaction};
-pub use row::{EVENT_LIMIT, Kind, Row, SentEvent, UnknownKind, Word};
+pub use row::{EVENT_LIMIT, Kind, Row, SentEvent, UnknownKind};
 pub use spec::{StoreSpec, StoreSpecError};
 pub use stats::{NameSummary, Stats, Summary};
 pub use store::{Place, STORES, Source, Store, StoreError, Visit};
 pub use time::{Timestamp, TimestampError};
+pub use word::Word;
+pub(crate) use word::word;

@@ -37,8 +37,9 @@ pub(super) struct Queue {
 }
 
 #[derive(Debug, Default)]
+#[expect(clippy::vec_box, reason = "a row is large and changes hands several times")]
 struct State {
-    rows: Vec<Row>,
+    rows: Vec<Box<Row>>,
     weight: usize,
     emitted: u64,
     written: u64,
@@ -93,11 +94,11 @@ impl Queue {
     }
 
     /// Takes the row out of `row` if there is room for it.
-    pub(super) fn push(&self, row: &mut Option<Row>) -> Result<(), Rejected> {
+    pub(super) fn push(&self, row: &mut Option<Box<Row>>) -> Result<(), Rejected> {
         self.push_to(&mut self.lock(), row)
     }
 
-    fn push_to(&self, state: &mut State, row: &mut Option<Row>) -> Result<(), Rejected> {
+    fn push_to(&self, state: &mut State, row: &mut Option<Box<Row>>) -> Result<(), Rejected> {
         if state.is_full() && matches!(state.end, End::Open) {
             return Err(Rejected::Full);
         }
@@ -105,7 +106,7 @@ impl Queue {
     }
 
     /// Takes the row, room or not.
-    fn force_to(&self, state: &mut State, row: &mut Option<Row>) -> Result<(), Rejected> {
+    fn force_to(&self, state: &mut State, row: &mut Option<Box<Row>>) -> Result<(), Rejected> {
         match &state.end {
             End::Open => {}
             End::Closed => return Err(Rejected::Closed),
@@ -126,7 +127,7 @@ impl Queue {
     }
 
     /// The same, but a thread waits for room.
-    pub(super) fn push_waiting(&self, row: Row) -> Result<(), Rejected> {
+    pub(super) fn push_waiting(&self, row: Box<Row>) -> Result<(), Rejected> {
         let mut row = Some(row);
         let mut state = self.lock();
         loop {
@@ -139,7 +140,7 @@ impl Queue {
 
     /// The same, but a task waits for room. If it is dropped meanwhile, as a handler is whose client
     /// hangs up, the row is taken all the same: so many more than the limit are no harm.
-    pub(super) async fn push_awaiting(&self, row: Row) -> Result<(), Rejected> {
+    pub(super) async fn push_awaiting(&self, row: Box<Row>) -> Result<(), Rejected> {
         let mut held = Held { queue: self, row: Some(row) };
         loop {
             match self.push(&mut held.row) {
@@ -171,7 +172,8 @@ impl Queue {
 
     /// For the writer: swaps all that there is into `batch`, which must be empty. `false` if there
     /// will be nothing more.
-    pub(super) fn take(&self, batch: &mut Vec<Row>) -> bool {
+    #[expect(clippy::vec_box, reason = "as above")]
+    pub(super) fn take(&self, batch: &mut Vec<Box<Row>>) -> bool {
         let mut state = self.lock();
         while state.rows.is_empty() {
             if !matches!(state.end, End::Open) {
@@ -251,7 +253,7 @@ impl Queue {
 /// A row that a task holds while it waits.
 struct Held<'a> {
     queue: &'a Queue,
-    row: Option<Row>,
+    row: Option<Box<Row>>,
 }
 
 impl Drop for Held<'_> {

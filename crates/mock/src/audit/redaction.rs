@@ -9,6 +9,9 @@ pub const MASK: &str = "[redacted]";
 /// How much of the arguments of a call is kept, unless something else is asked for.
 pub const ARGUMENT_LIMIT: usize = 64 << 10;
 
+/// What the header lines of most requests take.
+const USUAL_HEADERS: usize = 384;
+
 /// Names that mark a secret wherever they occur in a longer one.
 const SECRET: &[&str] = &[
     "api-key",
@@ -88,7 +91,7 @@ impl Redaction {
 
     /// Header lines, those of secrets masked.
     pub fn headers<'a>(&self, lines: impl IntoIterator<Item = (&'a str, &'a str)>) -> Headers {
-        let mut headers = Headers::with_room();
+        let mut headers = Headers::with_room(USUAL_HEADERS);
         for (name, value) in lines {
             headers.push(name, if self.is_secret(name) { MASK } else { value });
         }

@@ -1,6 +1,6 @@
 //! One line of the log: a message that reached the server, together with its reply.
 
-use std::{borrow::Cow, fmt, str::FromStr};
+use std::{fmt, str::FromStr};
 
 use mcp_loadtest_core::{
     config::TransportName,
@@ -10,13 +10,10 @@ use mcp_loadtest_core::{
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{headers::Headers, redaction::Redaction, time::Timestamp};
+use super::{headers::Headers, redaction::Redaction, time::Timestamp, word::Word};
 
 /// How many messages before a reply are kept with their times. All of them are counted.
 pub const EVENT_LIMIT: usize = 100;
-
-/// A word that is usually a constant, so that most rows need not allocate it.
-pub type Word = Cow<'static, str>;
 
 /// A message that reached the server, and what became of it.
 ///

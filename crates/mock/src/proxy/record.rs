@@ -127,7 +127,7 @@ impl Recorder {
     /// Its row is complete. A log that fails is told at the end, and is no reason to stop.
     pub(super) async fn close(&self, open: Option<Open>) {
         if let Some(row) = open.and_then(|mut open| open.finish()) {
-            let _ = self.audit.record(*row).await;
+            let _ = self.audit.record(row).await;
         }
     }
 }

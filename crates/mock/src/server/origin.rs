@@ -1,6 +1,6 @@
 //! Where a request came from: who sent it and, over HTTP, in which envelope.
 
-use std::net::SocketAddr;
+use std::{mem::MaybeUninit, net::SocketAddr};
 
 /// The envelope while it is still in the read buffer. Looking closer costs nothing until somebody
 /// does.
@@ -32,12 +32,15 @@ impl Origin<'_> {
     /// Visits the headers in the order in which they came. What is no text is shown as well as it
     /// can be.
     pub(crate) fn each_header(&self, mut visit: impl FnMut(&str, &str)) {
-        let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
-        let mut request = httparse::Request::new(&mut headers);
+        let mut headers = [const { MaybeUninit::uninit() }; MOST_HEADERS];
+        let mut request = httparse::Request::new(&mut []);
         // The head was parsed before, or there is none.
-        let _ = request.parse(self.head);
+        let _ = request.parse_with_uninit_headers(self.head, &mut headers);
         for header in request.headers.iter().filter(|header| !header.name.is_empty()) {
-            visit(header.name, &String::from_utf8_lossy(header.value));
+            match str::from_utf8(header.value) {
+                Ok(value) => visit(header.name, value),
+                Err(_) => visit(header.name, &String::from_utf8_lossy(header.value)),
+            }
         }
     }
 }

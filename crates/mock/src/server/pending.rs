@@ -295,7 +295,7 @@ impl Pending {
             record::lose(&mut row);
         }
         // A log that cannot be written says so at the end, when everybody hears it.
-        let _ = self.server.audit.record(*row).await;
+        let _ = self.server.audit.record(row).await;
     }
 }
 

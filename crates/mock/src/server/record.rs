@@ -12,7 +12,7 @@ use super::{
     session::Session,
 };
 use crate::{
-    audit::{Headers, Kind, MASK, Redaction, Row, SentEvent, Timestamp},
+    audit::{Headers, Kind, MASK, Redaction, Row, SentEvent, Timestamp, word},
     mcp::{refusal::Refusal, request::Claim},
 };
 
@@ -68,8 +68,8 @@ impl Draft {
             kind,
             transport: Some(session.transport),
             session: (!session.id.is_empty()).then(|| session.id.to_string()),
-            http_verb: origin.verb.map(|verb| verb.to_owned().into()),
-            http_path: origin.path.map(|path| path.to_owned().into()),
+            http_verb: origin.verb.map(word),
+            http_path: origin.path.map(word),
             client: origin.address.map(|address| address.to_string()),
             bytes_in: bytes as u64,
             ..Row::default()
@@ -90,13 +90,13 @@ impl Draft {
         let mut draft = Self::of_message(server, session, origin, Kind::Request, *bytes);
         let row = &mut *draft.row;
         row.rpc_id = Some(String::from_utf8_lossy(request.id).into_owned());
-        row.method = Some(request.method.clone().into_owned().into());
+        row.method = Some(word(&request.method));
         match &request.claim {
             Claim::Legacy => row.era = Some(Era::Legacy),
             Claim::Incomplete { .. } => row.era = Some(Era::Modern),
             Claim::Modern { version } => {
                 row.era = Some(Era::Modern);
-                row.revision = Some(version.clone().into_owned().into());
+                row.revision = Some(word(version));
             }
         }
         if request.method == method::TOOLS_CALL {
@@ -144,7 +144,7 @@ impl Draft {
 
 /// The header lines, without a copy of each.
 fn redacted(origin: &Origin<'_>, redaction: &Redaction) -> Headers {
-    let mut headers = Headers::default();
+    let mut headers = Headers::with_room(origin.head.len());
     origin.each_header(|name, value| {
         headers.push(name, if redaction.is_secret(name) { MASK } else { value });
     });

@@ -17,7 +17,7 @@ struct Test {
 }
 
 impl Sink for Test {
-    fn append(&mut self, rows: &[Row]) -> Result<(), StoreError> {
+    fn append(&mut self, rows: &[Box<Row>]) -> Result<(), StoreError> {
         let mut kept = self.kept.lock().unwrap();
         if *kept + rows.len() as u64 > self.fails_at {
             return Err(StoreError::NotALog {
@@ -103,7 +103,7 @@ fn a_store_that_fails_is_told_to_all_who_record_and_at_the_end() {
 fn a_store_that_panics_leaves_nobody_waiting() {
     struct Panics;
     impl Sink for Panics {
-        fn append(&mut self, _: &[Row]) -> Result<(), StoreError> {
+        fn append(&mut self, _: &[Box<Row>]) -> Result<(), StoreError> {
             panic!("as a bug would");
         }
         fn finish(&mut self) -> Result<(), StoreError> {

@@ -6,8 +6,9 @@ use mcp_loadtest_core::{config::TransportName, mcp::Era};
 
 use crate::audit::{
     headers::Headers,
-    row::{Row, SentEvent, Word},
+    row::{Row, SentEvent},
     time::Timestamp,
+    word::Word,
 };
 
 /// The columns in the order in which [`values`] gives them.

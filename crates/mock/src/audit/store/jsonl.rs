@@ -98,7 +98,7 @@ struct Writer {
 }
 
 impl Writer {
-    fn write(&mut self, rows: &[Row]) -> io::Result<()> {
+    fn write(&mut self, rows: &[Box<Row>]) -> io::Result<()> {
         self.text.clear();
         rows.iter().for_each(|row| push_line(row, &mut self.text));
         self.file.write_all(&self.text)
@@ -106,7 +106,7 @@ impl Writer {
 }
 
 impl Sink for Writer {
-    fn append(&mut self, rows: &[Row]) -> Result<(), StoreError> {
+    fn append(&mut self, rows: &[Box<Row>]) -> Result<(), StoreError> {
         let start = self.file.as_file().seek(SeekFrom::End(0)).unwrap_or_default();
         self.write(rows).map_err(|error| {
             // All or nothing: a part of the batch would be rows that nobody counts.

@@ -40,8 +40,8 @@ impl Rows {
 }
 
 impl Sink for Rows {
-    fn append(&mut self, rows: &[Row]) -> Result<(), StoreError> {
-        self.lock().extend_from_slice(rows);
+    fn append(&mut self, rows: &[Box<Row>]) -> Result<(), StoreError> {
+        self.lock().extend(rows.iter().map(|row| Row::clone(row)));
         Ok(())
     }
 

@@ -78,7 +78,7 @@ impl fmt::Debug for OpenSource {
 /// Takes rows. It is used by one thread.
 pub(super) trait Sink: Send {
     /// Keeps all of the rows, or fails and keeps none.
-    fn append(&mut self, rows: &[Row]) -> Result<(), StoreError>;
+    fn append(&mut self, rows: &[Box<Row>]) -> Result<(), StoreError>;
 
     /// Nothing more will come.
     fn finish(&mut self) -> Result<(), StoreError>;

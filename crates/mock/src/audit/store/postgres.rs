@@ -116,7 +116,7 @@ struct Writer {
     next: i64,
 }
 
-async fn insert(session: &Session, rows: &[Row]) -> Result<(), Error> {
+async fn insert(session: &Session, rows: &[Box<Row>]) -> Result<(), Error> {
     session.batch_execute("BEGIN").await?;
     session.batch_execute(LOCK).await?;
     let statement = format!("COPY audit ({}) FROM STDIN BINARY", sql::column_list());
@@ -127,7 +127,7 @@ async fn insert(session: &Session, rows: &[Row]) -> Result<(), Error> {
 }
 
 impl Sink for Writer {
-    fn append(&mut self, rows: &[Row]) -> Result<(), StoreError> {
+    fn append(&mut self, rows: &[Box<Row>]) -> Result<(), StoreError> {
         block_on(insert(&self.session, rows))
             .map_err(|error| session::failed("write", &self.url, &error))?;
         let last = rows.iter().map(|row| row.seq.cast_signed()).max().unwrap_or_default();

@@ -113,7 +113,7 @@ struct Writer {
 }
 
 impl Writer {
-    fn insert(&mut self, rows: &[Row]) -> rusqlite::Result<()> {
+    fn insert(&mut self, rows: &[Box<Row>]) -> rusqlite::Result<()> {
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         {
@@ -141,7 +141,7 @@ static INSERT: std::sync::LazyLock<String> = std::sync::LazyLock::new(|| {
 });
 
 impl Sink for Writer {
-    fn append(&mut self, rows: &[Row]) -> Result<(), StoreError> {
+    fn append(&mut self, rows: &[Box<Row>]) -> Result<(), StoreError> {
         self.insert(rows).map_err(|error| StoreError::failed("write", &self.place, error))?;
         let last = rows.iter().map(|row| row.seq.cast_signed()).max().unwrap_or_default();
         self.next = self.next.max(last.saturating_add(1));

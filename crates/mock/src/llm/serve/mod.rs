@@ -37,7 +37,7 @@ use mcp_loadtest_core::llm::Entry;
 
 use tokio::{
     net::{TcpListener, TcpStream},
-    task::{JoinHandle, JoinSet},
+    task::{JoinHandle, JoinSet, yield_now},
     time::sleep,
 };
 
@@ -50,6 +50,12 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// How long a client has to read what came before a reset.
 const BEFORE_RESET: Duration = Duration::from_millis(20);
+
+/// Who holds on to the company of the connections while there is one: it and the listener.
+const ALONE: usize = 2;
+
+/// How often to look for the next request of a client that is alone: for some tens of microseconds.
+const LOOKS: usize = 64;
 
 /// What becomes of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,13 +114,14 @@ impl BoundLlm {
     /// Serves until something happens. When this returns, every request is in the journal.
     pub async fn serve_until(self, stop: impl Future<Output = ()>) {
         let mut connections = JoinSet::new();
+        let company = Arc::new(());
         let mut stop = pin!(stop);
         loop {
             tokio::select! {
                 () = &mut stop => return connections.shutdown().await,
                 accepted = self.listener.accept() => match accepted {
                     Ok((stream, _)) => {
-                        connections.spawn(connect(stream, self.desk.clone()));
+                        connections.spawn(connect(stream, self.desk.clone(), company.clone()));
                     }
                     Err(_) => sleep(ACCEPT_PAUSE).await,
                 },
@@ -179,13 +186,13 @@ impl RunningLlm {
     }
 }
 
-async fn connect(stream: TcpStream, desk: Arc<Desk>) {
+async fn connect(stream: TcpStream, desk: Arc<Desk>, company: Arc<()>) {
     // Without it the small writes of a stream wait for the client's acknowledgements.
     let _ = stream.set_nodelay(true);
     let mut connection = Connection { stream, incoming: Incoming::default(), desk };
     loop {
         match connection.turn().await {
-            Ok(After::Open) => {}
+            Ok(After::Open) => attend(&connection.stream, &company).await,
             Ok(After::Reset) => {
                 // What was sent must arrive first: a reset throws away what waits to be read.
                 sleep(BEFORE_RESET).await;
@@ -195,6 +202,21 @@ async fn connect(stream: TcpStream, desk: Arc<Desk>) {
             }
             // Whatever went wrong with the socket, nobody is left to be told.
             Ok(After::Closed | After::Silent) | Err(_) => return,
+        }
+    }
+}
+
+/// Stays awake for a moment, so that the only client, if it asks again at once, need not wait until the
+/// machine has woken up.
+async fn attend(stream: &TcpStream, company: &Arc<()>) {
+    if Arc::strong_count(company) > ALONE {
+        return;
+    }
+    let mut readable = pin!(stream.readable());
+    for _ in 0..LOOKS {
+        tokio::select! { biased;
+            _ = &mut readable => return,
+            () = yield_now() => {}
         }
     }
 }

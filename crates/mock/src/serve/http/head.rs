@@ -1,5 +1,7 @@
 //! The head of a request: the few headers that matter here, each at most once.
 
+use std::mem::MaybeUninit;
+
 use mcp_loadtest_core::mcp::header;
 
 use super::response::{Response, status};
@@ -69,9 +71,9 @@ pub(super) struct Head<'a> {
 impl<'a> Head<'a> {
     /// Reads a head; `None` if it is not all there yet.
     pub(super) fn read(bytes: &'a [u8]) -> Result<Option<Self>, Response> {
-        let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
-        let mut request = httparse::Request::new(&mut headers);
-        match request.parse(bytes) {
+        let mut headers = [const { MaybeUninit::uninit() }; MOST_HEADERS];
+        let mut request = httparse::Request::new(&mut []);
+        match request.parse_with_uninit_headers(bytes, &mut headers) {
             Ok(httparse::Status::Complete(length)) if length <= HEAD_LIMIT => {
                 interpret(&request, &bytes[..length]).map(Some)
             }

@@ -1,5 +1,6 @@
-//! The checks, one file each.
+//! The checks, one file each; `bounds` is what those of limits share.
 
+mod bounds;
 mod clients;
 mod clock;
 mod disk;

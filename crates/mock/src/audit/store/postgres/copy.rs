@@ -11,7 +11,7 @@ use crate::audit::row::Row;
 const SIGNATURE: &[u8] = b"PGCOPY\n\xff\r\n\0";
 const NULL: i32 = -1;
 
-pub(super) fn encode(rows: &[Row]) -> Cursor<Vec<u8>> {
+pub(super) fn encode(rows: &[Box<Row>]) -> Cursor<Vec<u8>> {
     let mut out = SIGNATURE.to_vec();
     // No flags, no further header.
     out.extend_from_slice(&[0; 8]);
