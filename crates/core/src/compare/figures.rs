@@ -83,16 +83,16 @@ pub(super) fn common_secs(base: &[Window], current: &[Window]) -> u64 {
     (a.max(b)..=a.saturating_mul(b)).find(|size| size % a == 0 && size % b == 0).unwrap_or(a)
 }
 
-/// The seconds of a run from the first with a call to the last whole one. Seconds without a call in
-/// between are blocks too; the last second is broken off wherever the run ended.
+/// The seconds of a run from the first with a call to the last. Seconds without a call in between are
+/// blocks too.
 pub(super) fn blocks(windows: &[Window], secs: u64) -> Vec<Block> {
     let called = |window: &Window| window.ok > 0 || window.errors > 0;
     let first = windows.iter().position(called).unwrap_or(windows.len());
     let last = windows.iter().rposition(called).unwrap_or(0);
     let size = windows.first().map_or(1, |window| window.secs.max(1));
-    let whole = windows.get(first..last).unwrap_or_default();
+    let active = windows.get(first..=last).unwrap_or_default();
     let group = usize::try_from(secs / size).unwrap_or(1).max(1);
-    whole.chunks_exact(group).map(block).collect()
+    active.chunks_exact(group).map(block).collect()
 }
 
 fn block(windows: &[Window]) -> Block {
@@ -124,9 +124,9 @@ mod tests {
     }
 
     #[test]
-    fn empty_seconds_count_between_the_first_call_and_the_last_whole_second() {
-        assert_eq!(counts(&windows(1, &[0, 0, 5, 0, 0, 7, 3]), 1), [5, 0, 0, 7]);
-        assert_eq!(counts(&windows(1, &[5]), 1), [] as [u64; 0]);
+    fn empty_seconds_count_between_the_first_call_and_the_last() {
+        assert_eq!(counts(&windows(1, &[0, 0, 5, 0, 0, 7, 3]), 1), [5, 0, 0, 7, 3]);
+        assert_eq!(counts(&windows(1, &[5]), 1), [5]);
         assert_eq!(counts(&windows(1, &[0, 0]), 1), [] as [u64; 0]);
         assert_eq!(counts(&[], 1), [] as [u64; 0]);
     }

@@ -56,48 +56,49 @@ fn overall(
         bootstrap::compare(was, is, &Tolerance::default(), RESAMPLES, Seed(1))
     };
     let mut found = draw(was, is);
-    // The first second is broken too, because load begins somewhere in it. Its times count, but its
-    // calls a second do not, where that leaves enough.
-    if was.len().min(is.len()) > ENOUGH_BLOCKS {
-        let counts = [was, is].map(|blocks| blocks[1..].iter().map(without_times).collect());
-        let [was, is]: [Vec<Block>; 2] = counts;
-        let rate = |difference: &Difference| difference.figure == Figure::Throughput;
-        found.retain(|difference| !rate(difference));
-        found.extend(draw(&was, &is).into_iter().filter(rate));
-    }
+    let shorter = was.len().min(is.len());
+    let [of_was, of_is] = [was, is].map(|blocks| whole(blocks, shorter));
+    let rate = |difference: &Difference| difference.figure == Figure::Throughput;
+    found.retain(|difference| !rate(difference));
+    found.extend(draw(&of_was, &of_is).into_iter().filter(rate));
     let change = |difference: Difference| {
         let told = completed(difference, base, current);
         let mut change = gate::judge(told, policy);
         if change.interval.is_none() {
-            change.why = Some(why(change.figure, was.len().min(is.len())));
+            change.why = Some(why(change.figure, shorter));
         }
         change
     };
     found.into_iter().map(change).collect()
 }
 
-fn without_times(block: &Block) -> Block {
-    Block { times: Vec::new(), ..*block }
+/// The seconds whose calls can be counted. The last one is broken off wherever the run ended, and load
+/// begins somewhere in the first, which is left out where the shorter run has enough others. The times
+/// of their calls are as good as any.
+fn whole(blocks: &[Block], shorter: usize) -> Vec<Block> {
+    let first = usize::from(shorter > ENOUGH_BLOCKS + 1);
+    let whole = blocks.get(first..blocks.len().saturating_sub(1)).unwrap_or_default();
+    whole.iter().map(|block| Block { times: Vec::new(), ..*block }).collect()
 }
 
-/// What too few seconds or calls leave out is still told: from the whole run, without an interval. Rates
-/// are always those of the report, which counts from when load began and not from the first second.
+/// The figures are those of the reports, so that nobody wonders at two of a kind; the interval comes
+/// from the seconds.
 fn completed(difference: Difference, base: &Report, current: &Report) -> Difference {
     let figure = difference.figure;
-    let of_blocks = difference.base.zip(difference.candidate);
-    let (was, is) = match of_blocks {
-        Some((was, is)) if figure != Figure::Throughput => (Some(was), Some(is)),
-        _ => (figures::of_run(base, figure), figures::of_run(current, figure)),
-    };
+    let (was, is) = (figures::of_run(base, figure), figures::of_run(current, figure));
     let change = was.zip(is).and_then(|(was, is)| figure.change(was, is));
     Difference { base: was, candidate: is, change, ..difference }
 }
 
 /// Why a figure has no interval.
 fn why(figure: Figure, blocks: usize) -> String {
+    let (enough, word) = match figure {
+        Figure::Throughput => (blocks.saturating_sub(1), "whole second"),
+        _ => (blocks, "second"),
+    };
     match figure.quantile() {
-        _ if blocks < ENOUGH_BLOCKS => {
-            let seconds = counted(blocks as u64, "whole second");
+        _ if enough < ENOUGH_BLOCKS => {
+            let seconds = counted(enough as u64, word);
             format!("a run has {seconds}, and {ENOUGH_BLOCKS} are needed")
         }
         Some(share) => format!(
