@@ -13,6 +13,7 @@
 //! | `session`  | what is remembered about one client                                   |
 //! | `flood`    | notifications that nobody asked for                                   |
 //! | `origin`   | where a request came from                                             |
+//! | `caller`   | who is at the other end of a connection                               |
 //! | `record`   | rows of the audit log                                                 |
 //!
 //! To add a method: an arm in `methods`.
@@ -20,6 +21,7 @@
 pub(crate) mod batch;
 pub(crate) mod begin;
 pub(crate) mod call;
+pub(crate) mod caller;
 pub(crate) mod exchange;
 mod flood;
 mod listen;

@@ -1,12 +1,15 @@
 //! Where a request came from: who sent it and, over HTTP, in which envelope.
 
-use std::{mem::MaybeUninit, net::SocketAddr};
+use std::mem::MaybeUninit;
+
+use super::caller::Caller;
+use crate::audit::{Headers, MASK, Redaction};
 
 /// The envelope while it is still in the read buffer. Looking closer costs nothing until somebody
 /// does.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Origin<'a> {
-    pub(crate) address: Option<SocketAddr>,
+    pub(crate) caller: Option<&'a Caller>,
     pub(crate) verb: Option<&'a str>,
     pub(crate) path: Option<&'a str>,
     /// The head of the HTTP request, as sent.
@@ -27,6 +30,21 @@ impl Origin<'_> {
         let mut headers = Vec::new();
         self.each_header(|name, value| headers.push((name.to_owned(), value.to_owned())));
         Facts { headers }
+    }
+
+    /// The header lines for the log, without a copy of each.
+    pub(super) fn redacted(&self, redaction: &Redaction) -> Headers {
+        let read = || {
+            let mut headers = Headers::with_room(self.head.len());
+            self.each_header(|name, value| {
+                headers.push(name, if redaction.is_secret(name) { MASK } else { value });
+            });
+            headers
+        };
+        match self.caller {
+            Some(caller) => caller.headers(self.head, read),
+            None => read(),
+        }
     }
 
     /// Visits the headers in the order in which they came. What is no text is shown as well as it

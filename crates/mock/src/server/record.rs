@@ -12,7 +12,7 @@ use super::{
     session::Session,
 };
 use crate::{
-    audit::{Headers, Kind, MASK, Redaction, Row, SentEvent, Timestamp, word},
+    audit::{Kind, Row, SentEvent, Timestamp, word},
     mcp::{refusal::Refusal, request::Claim},
 };
 
@@ -70,7 +70,7 @@ impl Draft {
             session: (!session.id.is_empty()).then(|| session.id.to_string()),
             http_verb: origin.verb.map(word),
             http_path: origin.path.map(word),
-            client: origin.address.map(|address| address.to_string()),
+            client: origin.caller.map(|caller| caller.address.clone()),
             bytes_in: bytes as u64,
             ..Row::default()
         };
@@ -79,7 +79,7 @@ impl Draft {
             row.revision = Some(revision.as_str().into());
         }
         if !origin.head.is_empty() {
-            row.headers = redacted(origin, server.redaction());
+            row.headers = origin.redacted(server.redaction());
         }
         Self { row: Box::new(row) }
     }
@@ -140,15 +140,6 @@ impl Draft {
         }
         row
     }
-}
-
-/// The header lines, without a copy of each.
-fn redacted(origin: &Origin<'_>, redaction: &Redaction) -> Headers {
-    let mut headers = Headers::with_room(origin.head.len());
-    origin.each_header(|name, value| {
-        headers.push(name, if redaction.is_secret(name) { MASK } else { value });
-    });
-    headers
 }
 
 fn event((at, method): (Duration, String)) -> SentEvent {

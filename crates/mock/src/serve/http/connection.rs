@@ -29,6 +29,7 @@ use crate::{
     serve::MESSAGE_LIMIT,
     server::{
         batch::Gathered,
+        caller::Caller,
         origin::Origin,
         pending::{Ending, Pending},
         session::{Out, Session},
@@ -83,7 +84,7 @@ pub(super) async fn serve(stream: TcpStream, from: SocketAddr, hub: &Arc<Hub>) {
 
 pub(super) struct Connection {
     pub(super) stream: TcpStream,
-    pub(super) from: SocketAddr,
+    pub(super) from: Arc<Caller>,
     pub(super) hub: Arc<Hub>,
     pub(super) input: Vec<u8>,
     pub(super) output: Vec<u8>,
@@ -95,6 +96,7 @@ pub(super) struct Connection {
 
 impl Connection {
     fn new(stream: TcpStream, from: SocketAddr, hub: Arc<Hub>) -> Self {
+        let from = Arc::new(Caller::new(from));
         Self { stream, from, hub, input: Vec::new(), output: Vec::new(), begun: None, late: false }
     }
 
@@ -105,7 +107,7 @@ impl Connection {
             Step::Replied { used, keep_alive, row } => {
                 if let Some(row) = row {
                     // A log that cannot be written says so at the end, when everybody hears it.
-                    let _ = self.hub.server.audit().record(*row).await;
+                    let _ = self.hub.server.audit().record(row).await;
                 }
                 self.reply(used, keep_alive).await
             }
@@ -127,7 +129,7 @@ impl Connection {
             }
             Step::SsePost { used, keep_alive, head, body } => {
                 self.use_up(used);
-                let response = sse::post(&self.hub, &head, &body, self.from).await;
+                let response = sse::post(&self.hub, &head, &body, &self.from).await;
                 response.render(keep_alive, &mut self.output);
                 self.reply(0, keep_alive).await
             }
@@ -189,7 +191,7 @@ impl Connection {
 
     fn route(&self, head: &Head<'_>, body: &[u8]) -> Route {
         let refuse = |refusal: Response| {
-            let origin = endpoint::origin(head, self.from);
+            let origin = endpoint::origin(head, &self.from);
             let row = endpoint::refused(&self.hub, &origin, &refusal, body.len());
             Route::Verdict(Verdict::Reply(refusal, row))
         };
@@ -204,7 +206,7 @@ impl Connection {
                 Err(refusal) => refuse(refusal),
             },
             (TransportName::Http, _, PATH) => {
-                Route::Verdict(endpoint::answer(&self.hub, head, body, self.from))
+                Route::Verdict(endpoint::answer(&self.hub, head, body, &self.from))
             }
             (transport, ..) => refuse(super::elsewhere(transport)),
         }
@@ -212,7 +214,7 @@ impl Connection {
 
     /// After bytes that make no sense, no later ones can.
     fn refuse(&mut self, refusal: &Response) -> Step {
-        let origin = Origin { address: Some(self.from), ..Origin::default() };
+        let origin = Origin { caller: Some(&self.from), ..Origin::default() };
         let row = endpoint::refused(&self.hub, &origin, refusal, self.input.len());
         refusal.render(false, &mut self.output);
         Step::Replied { used: self.input.len(), keep_alive: false, row }

@@ -1,6 +1,6 @@
 //! What a request to the Streamable HTTP endpoint gets. No socket is needed to find out.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::sync::Arc;
 
 use mcp_loadtest_core::{
     config::TransportName,
@@ -24,6 +24,7 @@ use crate::{
     server::{
         batch::{Gathered, batch},
         begin::{Arrival, Begun},
+        caller::Caller,
         origin::Origin,
         pending::Pending,
         record::Draft,
@@ -55,7 +56,7 @@ impl Denied {
 }
 
 /// What a whole request gets.
-pub(super) fn answer(hub: &Hub, head: &Head<'_>, body: &[u8], from: SocketAddr) -> Verdict {
+pub(super) fn answer(hub: &Hub, head: &Head<'_>, body: &[u8], from: &Caller) -> Verdict {
     let visit = Visit { hub, head, origin: origin(head, from), era: era_of(head) };
     match (head.method, visit.era) {
         ("POST", _) => visit.post(body),
@@ -86,8 +87,8 @@ pub(super) fn refused(
 }
 
 /// Where a request came from.
-pub(super) fn origin<'a>(head: &Head<'a>, from: SocketAddr) -> Origin<'a> {
-    Origin { address: Some(from), verb: Some(head.method), path: Some(head.path), head: head.raw }
+pub(super) fn origin<'a>(head: &Head<'a>, from: &'a Caller) -> Origin<'a> {
+    Origin { caller: Some(from), verb: Some(head.method), path: Some(head.path), head: head.raw }
 }
 
 /// One HTTP request.

@@ -42,7 +42,7 @@ pub(super) async fn listen(
     let begun = Instant::now();
     let server = connection.hub.server.clone();
     let draft = Head::read(head).ok().flatten().filter(|_| server.audit().is_on()).map(|head| {
-        let origin = endpoint::origin(&head, connection.from);
+        let origin = endpoint::origin(&head, &connection.from);
         Draft::of_message(&server, session, &origin, Kind::Stream, 0)
     });
     send(&mut connection.stream, HEAD).await?;
@@ -78,7 +78,7 @@ pub(super) async fn listen(
         let finish = Finish { bytes_out: sent, ..Finish::at(begun.elapsed()) };
         let mut row = draft.finish(finish);
         row.http_status = Some(status::OK);
-        let _ = server.audit().record(*row).await;
+        let _ = server.audit().record(row).await;
     }
     // A stream that ends in order says so; if the client is gone, nobody hears it.
     let _ = send(&mut connection.stream, b"0\r\n\r\n").await;

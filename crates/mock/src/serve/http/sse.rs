@@ -1,7 +1,7 @@
 //! HTTP+SSE of 2024-11-05: one stream for everything that the server says, and a POST for everything
 //! that the client does.
 
-use std::{io, net::SocketAddr, sync::Arc};
+use std::{io, sync::Arc};
 
 use mcp_loadtest_core::{
     config::TransportName,
@@ -21,7 +21,7 @@ use super::{
 use crate::{
     mcp::refusal::{Refusal, code},
     serve::dialogue::Dialogue,
-    server::{pending::Ending, session::Out},
+    server::{caller::Caller, pending::Ending, session::Out},
 };
 
 /// Where the stream is.
@@ -106,7 +106,7 @@ async fn obey(connection: &mut Connection, out: Out) -> io::Result<After> {
 }
 
 /// Takes a message; its reply goes over the stream.
-pub(super) async fn post(hub: &Hub, head: &[u8], body: &[u8], from: SocketAddr) -> Response {
+pub(super) async fn post(hub: &Hub, head: &[u8], body: &[u8], from: &Caller) -> Response {
     let Ok(Some(head)) = Head::read(head) else {
         return Response::empty(status::BAD_REQUEST);
     };
@@ -116,7 +116,7 @@ pub(super) async fn post(hub: &Hub, head: &[u8], body: &[u8], from: SocketAddr) 
         let response = Response::error(status::NOT_FOUND, crate::mcp::write::NO_ID, &refusal);
         let origin = endpoint::origin(&head, from);
         if let Some(row) = endpoint::refused(hub, &origin, &response, body.len()) {
-            let _ = hub.server.audit().record(*row).await;
+            let _ = hub.server.audit().record(row).await;
         }
         return response;
     };

@@ -69,7 +69,7 @@ pub(super) async fn serve(
     let limits = WebSocketConfig::default()
         .max_message_size(Some(MESSAGE_LIMIT))
         .max_frame_size(Some(MESSAGE_LIMIT));
-    let from = connection.from;
+    let from = connection.from.clone();
     let mut socket = WebSocketStream::from_partially_read(
         &mut connection.stream,
         early,
@@ -79,7 +79,7 @@ pub(super) async fn serve(
     .await;
     let after = match Head::read(head) {
         Ok(Some(head)) => {
-            let origin = endpoint::origin(&head, from);
+            let origin = endpoint::origin(&head, &from);
             talk(&mut socket, &dialogue, outgoing, origin).await
         }
         _ => After::Closed,
