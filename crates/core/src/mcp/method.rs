@@ -22,8 +22,6 @@ pub const LOG_MESSAGE: &str = "notifications/message";
 pub const TOOLS_CHANGED: &str = "notifications/tools/list_changed";
 /// The list of prompts has changed.
 pub const PROMPTS_CHANGED: &str = "notifications/prompts/list_changed";
-/// The list of resources has changed.
-pub const RESOURCES_CHANGED: &str = "notifications/resources/list_changed";
 /// A resource has changed.
 pub const RESOURCE_UPDATED: &str = "notifications/resources/updated";
 /// Which resources are there?

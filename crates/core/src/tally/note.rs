@@ -25,11 +25,6 @@ impl Note {
         self.keep(at, example);
     }
 
-    /// When the first of them came.
-    pub fn first_at(&self) -> Option<Duration> {
-        self.times.first().copied()
-    }
-
     /// The examples that came after this.
     pub fn since(&self, after: Option<Duration>) -> impl Iterator<Item = (Duration, &str)> {
         let all = self.times.iter().copied().zip(self.examples.iter().map(String::as_str));

@@ -188,6 +188,15 @@ async fn a_report_reads_back_from_its_own_serialization() {
     assert_eq!(read.latency, report.latency);
     assert_eq!(read.latency.histogram.len(), report.throughput.successful_requests);
     assert_eq!(read.findings, report.findings);
+
+    let dir = tempfile::tempdir().expect("a directory");
+    let (told, counted) = (dir.path().join("report.md"), dir.path().join("metrics.json"));
+    report.write_markdown(&told).expect("a report for people");
+    report.write_json(&counted).expect("metrics for machines");
+    let read = |path| std::fs::read_to_string(path).expect("it was written");
+    assert!(read(told).contains("echo"));
+    let metrics: serde_json::Value = serde_json::from_str(&read(counted)).expect("JSON");
+    assert_eq!(metrics["run_id"], json!(report.run_id));
 }
 
 #[tokio::test]

@@ -26,15 +26,7 @@ struct Seen {
 impl Attempts {
     /// How often this call has come, this time included.
     pub(super) fn count(&self, method: &str, tool: &str, arguments: &str) -> u32 {
-        self.count_hash(self.hasher.hash_one((method, tool, arguments)))
-    }
-
-    /// The same for a call that says by a key of its own what it repeats.
-    pub(super) fn count_key(&self, key: &str) -> u32 {
-        self.count_hash(self.hasher.hash_one(key))
-    }
-
-    fn count_hash(&self, hash: u64) -> u32 {
+        let hash = self.hasher.hash_one((method, tool, arguments));
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(count) = seen.counts.get_mut(&hash) {
             *count = count.saturating_add(1);
@@ -62,17 +54,17 @@ mod tests {
         assert_eq!(attempts.count("tools/call", "echo", r#"{"a":2}"#), 1);
         assert_eq!(attempts.count("tools/call", "echo", r#"{"a":1}"#), 2);
         assert_eq!(attempts.count("tools/call", "sum", r#"{"a":1}"#), 1);
-        assert_eq!((attempts.count_key("k"), attempts.count_key("k")), (1, 2));
     }
 
     #[test]
     fn memory_is_bounded_and_the_oldest_is_forgotten() {
         let attempts = Attempts::default();
         for call in 0..=REMEMBERED {
-            attempts.count_key(&call.to_string());
+            attempts.count("tools/call", "echo", &call.to_string());
         }
         assert_eq!(attempts.seen.lock().unwrap().counts.len(), REMEMBERED);
-        assert_eq!(attempts.count_key("0"), 1, "forgotten");
-        assert_eq!(attempts.count_key(&REMEMBERED.to_string()), 2, "remembered");
+        let last = REMEMBERED.to_string();
+        assert_eq!(attempts.count("tools/call", "echo", "0"), 1, "forgotten");
+        assert_eq!(attempts.count("tools/call", "echo", &last), 2, "remembered");
     }
 }

@@ -135,11 +135,6 @@ impl Audit {
         self.log.as_ref().map_or(0, |log| log.attempts.count(method, tool, arguments))
     }
 
-    /// The same for a call that names what it repeats, by an idempotency key.
-    pub fn attempt_of_key(&self, key: &str) -> u32 {
-        self.log.as_ref().map_or(0, |log| log.attempts.count_key(key))
-    }
-
     /// Records a row; waits while the store is behind.
     pub async fn record(&self, row: impl Into<Box<Row>>) -> Result<(), AuditError> {
         match &self.log {
