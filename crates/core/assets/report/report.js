@@ -63,8 +63,9 @@
     ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
     ctx.textAlign = "left";
     ctx.textBaseline = "top";
-    chart.spans.forEach(([from, to, name, mark], at) => {
+    chart.spans.forEach(([from, to, name, mark, ...fault], at) => {
       const [left, right] = [from, to].map((secs) => u.valToPos(secs, "x", true));
+      if (mark === "fault") return shade(u, left, Math.max(right, left + 2 * devicePixelRatio), name, ...fault);
       if (mark !== "step" || at % 2 === 1) {
         ctx.fillStyle = css(mark === "step" ? "--span" : "--held");
         ctx.fillRect(left, bbox.top, right - left, bbox.height);
@@ -75,6 +76,32 @@
     });
     cells(chart, u);
     ctx.restore();
+  };
+
+  // A time in which a fault was at work: its edges and its number, at the foot, tell it from others.
+  const shade = ({ ctx, bbox }, left, right, name, colour, row) => {
+    ctx.save();
+    ctx.fillStyle = ctx.strokeStyle = css("--c" + colour);
+    ctx.globalAlpha = 0.14;
+    ctx.fillRect(left, bbox.top, right - left, bbox.height);
+    ctx.globalAlpha = 0.9;
+    ctx.lineWidth = devicePixelRatio;
+    ctx.setLineDash([3 * devicePixelRatio, 3 * devicePixelRatio]);
+    ctx.strokeRect(left, bbox.top - 2 * devicePixelRatio, right - left, bbox.height + 4 * devicePixelRatio);
+    ctx.globalAlpha = 1;
+    ctx.fillStyle = css("--ink");
+    ctx.textBaseline = "bottom";
+    const x = Math.max(left, bbox.left) + 4 * devicePixelRatio;
+    const y = bbox.top + bbox.height - (3 + 14 * (row % 4)) * devicePixelRatio;
+    if (left < bbox.left + bbox.width && right > bbox.left) ctx.fillText(name, x, y);
+    ctx.restore();
+  };
+
+  // The faults that were at work between two moments, for a table.
+  const faults = (chart, from, to) => {
+    const hit = chart.spans.filter((span) => span[3] === "fault" && span[0] < to && span[1] >= from);
+    const numbers = [...new Set(hit.map((span) => span[5]))].sort((a, b) => a - b);
+    return numbers.map((number) => "F" + (number + 1)).join(", ") || "-";
   };
 
   const cells = (chart, u) => {
@@ -234,6 +261,8 @@
     const section = details.closest(".time");
     const chart = data[section.id];
     const body = details.querySelector("tbody");
+    const step = chart.at.length > 1 ? chart.at[1] - chart.at[0] : 1;
+    const faulty = chart.spans.some((span) => span[3] === "fault");
     const rows = chart.at.flatMap((secs, at) => {
       if (secs < shown.min || secs > shown.max) return [];
       const row = document.createElement("tr");
@@ -241,6 +270,7 @@
       cell("th", clock(secs));
       row.firstChild.scope = "row";
       for (const { unit, values } of chart.series) cell("td", values[at] == null ? "-" : told[unit](values[at]));
+      if (faulty) cell("td", faults(chart, secs, secs + step));
       return [row];
     });
     body.replaceChildren(...rows);

@@ -84,6 +84,15 @@ impl Canvas {
         points: impl IntoIterator<Item = (f64, Option<f64>)>,
         colour: usize,
     ) {
+        self.line_as(points, &format!("c{colour}"));
+    }
+
+    /// The same with a look of its own: a colour and dashes.
+    pub(crate) fn line_as(
+        &mut self,
+        points: impl IntoIterator<Item = (f64, Option<f64>)>,
+        look: &str,
+    ) {
         let mut path = String::new();
         let mut pen = 'M';
         for (x, y) in points {
@@ -95,25 +104,31 @@ impl Canvas {
                 None => pen = 'M',
             }
         }
-        let _ = write!(self.body, "<path class=\"line c{colour}\" d=\"{path}\"/>");
+        if !path.is_empty() {
+            let _ = write!(self.body, "<path class=\"line {look}\" d=\"{path}\"/>");
+        }
     }
 
     /// The area between a lower and an upper edge.
     pub(crate) fn area(&mut self, points: &[(f64, f64, f64)], colour: usize) {
-        self.between(points, "area", colour);
+        self.between(points, &format!("area c{colour}"));
     }
 
     /// The same, through which what lies below is seen: where a line may lie for all that is known.
-    pub(crate) fn band(&mut self, points: &[(f64, f64, f64)], colour: usize) {
-        self.between(points, "band", colour);
+    pub(crate) fn band(&mut self, points: &[(f64, f64, f64)], look: &str) {
+        self.between(points, &format!("band {look}"));
     }
 
-    fn between(&mut self, points: &[(f64, f64, f64)], class: &str, colour: usize) {
+    fn between(&mut self, points: &[(f64, f64, f64)], class: &str) {
+        // A path without a point is none, and browsers complain of it.
+        if points.is_empty() {
+            return;
+        }
         let upper = points.iter().map(|(x, _, high)| (*x, *high));
         let lower = points.iter().rev().map(|(x, low, _)| (*x, *low));
         let corners = upper.chain(lower).map(|(x, y)| format!("{:.1} {:.1}", self.x(x), self.y(y)));
         let path = corners.collect::<Vec<_>>().join("L");
-        let _ = write!(self.body, "<path class=\"{class} c{colour}\" d=\"M{path}Z\"/>");
+        let _ = write!(self.body, "<path class=\"{class}\" d=\"M{path}Z\"/>");
     }
 
     /// A point.
@@ -160,12 +175,33 @@ impl Canvas {
         }
     }
 
+    /// A span of the x axis in which a fault was at work, with its label at the foot: one above the other
+    /// where there are several.
+    pub(crate) fn fault(&mut self, (from, to): (f64, f64), label: &str, colour: usize, row: usize) {
+        let (left, right) = (self.x(from), self.x(to));
+        let bottom = self.height - BOTTOM;
+        // A single hit is a moment, and is seen all the same.
+        let (width, height) = ((right - left).max(2.0), bottom - TOP);
+        let _ = write!(
+            self.body,
+            "<rect class=\"fault c{colour}\" x=\"{left:.1}\" y=\"{TOP}\" width=\"{width:.1}\" height=\"{height:.1}\"/>"
+        );
+        self.label((left + 3.0, bottom - 5.0 - 14.0 * (row % 4) as f64), label, "start");
+    }
+
     /// The image, with the names of its colours below.
     pub(crate) fn svg(self, legend: &[(&str, usize)]) -> String {
+        let looks: Vec<String> = legend.iter().map(|(_, colour)| format!("c{colour}")).collect();
+        let names = legend.iter().zip(&looks).map(|((name, _), look)| (*name, look.as_str()));
+        self.svg_as(&names.collect::<Vec<_>>())
+    }
+
+    /// The same with the looks of its lines.
+    pub(crate) fn svg_as(self, legend: &[(&str, &str)]) -> String {
         let mut names = String::new();
-        for (name, colour) in legend {
+        for (name, look) in legend {
             let name = text(name, LONGEST_NAME);
-            let _ = write!(names, "<span class=\"key c{colour}\">{name}</span>");
+            let _ = write!(names, "<span class=\"key {look}\">{name}</span>");
         }
         format!(
             "<svg viewBox=\"0 0 {WIDTH} {}\" aria-hidden=\"true\" focusable=\"false\">{}</svg><p class=\"keys\">{names}</p>",

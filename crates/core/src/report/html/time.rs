@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::{
     canvas::{Axis, Canvas},
     scale::{Scale, clock, millis, short},
+    span::{self, Span},
     table::Table,
 };
 
@@ -92,34 +93,6 @@ pub(super) struct TimeChart {
     pub(super) shape: Shape,
 }
 
-/// A part of the run.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Span {
-    pub(super) from: f64,
-    pub(super) to: f64,
-    pub(super) name: String,
-    pub(super) mark: Mark,
-}
-
-/// Why a part of the run is told apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mark {
-    /// A step of the scenario.
-    Step,
-    /// The load was held.
-    Pause,
-}
-
-impl Mark {
-    /// The word that the script knows it by.
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Step => "step",
-            Self::Pause => "pause",
-        }
-    }
-}
-
 /// What is drawn of the values.
 pub(super) enum Shape {
     /// Lines.
@@ -148,7 +121,7 @@ impl TimeChart {
             "at": points.iter().map(|(at, _)| json!((at * 10.0).round() / 10.0)).collect::<Vec<_>>(),
             "series": series.collect::<Vec<_>>(),
             "limits": self.limits,
-            "spans": self.spans.iter().map(|span| json!([span.from, span.to, span.name, span.mark.as_str()])).collect::<Vec<_>>(),
+            "spans": self.spans.iter().map(Span::data).collect::<Vec<_>>(),
             "stack": matches!(self.shape, Shape::Stack),
         });
         if let Shape::Cells { cells, rows } = &self.shape {
@@ -168,9 +141,7 @@ impl TimeChart {
         let (from, to) = self.range();
         let x = Axis { scale: Scale::exact(from, to), told: clock, name: "since the start" };
         let mut canvas = Canvas::new(STILL_HEIGHT, x, self.axis(first.unit));
-        for span in &self.spans {
-            canvas.span(span.from, span.to, &span.name);
-        }
+        self.spans.iter().for_each(|span| span.draw(&mut canvas));
         // Two scales in one picture mislead; what has another unit than the first is in the table.
         let shown: Vec<usize> =
             (0..self.series.len()).filter(|at| self.series[*at].unit == first.unit).collect();
@@ -198,14 +169,22 @@ impl TimeChart {
             Unit::Megabytes => format!("{} (MB)", series.name),
             _ => series.name.to_owned(),
         }));
+        let thinned = self.thinned(STILL_ROWS);
+        let step = match thinned.as_slice() {
+            [(first, _), (second, _), ..] => second - first,
+            _ => 1.0,
+        };
+        let faults = span::has_faults(&self.spans);
+        head.extend(faults.then(|| "Faults".to_owned()));
         let row = |(at, values): (f64, Vec<Option<f64>>)| {
             let told =
                 self.series.iter().zip(values).map(|(series, value)| {
                     value.map_or("-".into(), |value| series.unit.told(value))
                 });
-            [clock(at)].into_iter().chain(told).collect()
+            let faults = faults.then(|| span::at_work(&self.spans, at, at + step));
+            [clock(at)].into_iter().chain(told).chain(faults).collect()
         };
-        Table { head, rows: self.thinned(STILL_ROWS).into_iter().map(row).collect() }
+        Table { head, rows: thinned.into_iter().map(row).collect() }
     }
 
     fn range(&self) -> (f64, f64) {

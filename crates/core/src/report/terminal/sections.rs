@@ -12,7 +12,7 @@ use super::{
 use crate::{
     display::visible,
     report::{
-        Finding, LatencyStats, Report, Severity, Verdict,
+        Finding, LatencyStats, Report, Severity, Verdict, felt,
         figures::{counted, decimal, grouped, percent, total},
         meaning::meaning,
         phrases,
@@ -117,12 +117,25 @@ impl Screen<'_> {
         if let Some(told) = process_line(report) {
             self.field("Process", &told);
         }
+        self.faults(report);
         if let Some(told) = phrases::grades(report) {
             self.field("Grade", &told);
         }
         if let Some(told) = phrases::coverage(report) {
             self.field("Coverage", &told);
         }
+    }
+
+    /// What the faults did, those that hit most first.
+    fn faults(&mut self, report: &Report) {
+        let mut faults: Vec<_> = report.faults.iter().collect();
+        faults.sort_by_key(|fault| std::cmp::Reverse(fault.calls));
+        let shown = faults.len().min(self.detail.evidence.max(1));
+        for (at, fault) in faults.iter().take(shown).enumerate() {
+            let told = self.foreign(&felt::sentence(report, fault));
+            self.field(if at == 0 { "Faults" } else { "" }, &told);
+        }
+        self.more(faults.len(), shown);
     }
 
     /// One tool is told by the figures above.
