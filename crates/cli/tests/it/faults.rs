@@ -74,7 +74,7 @@ fn every_form_tells(dir: &Path, run: &str, store: &str) {
     faults_are_told(&summary(&report(&["--json"])));
     for (form, sign) in [
         ("terminal", "Faults     `tool-error@after=1s,until=2s` hit"),
-        ("markdown", "| tool-error@after=1s,until=2s |"),
+        ("markdown", "| `tool-error@after=1s,until=2s` |"),
         ("html", "key fault c5"),
         ("json", "\"faults\""),
         ("openmetrics", "mcp_loadtest_fault_hits_total{"),

@@ -65,7 +65,7 @@
     ctx.textBaseline = "top";
     chart.spans.forEach(([from, to, name, mark, ...fault], at) => {
       const [left, right] = [from, to].map((secs) => u.valToPos(secs, "x", true));
-      if (mark === "fault") return shade(u, left, Math.max(right, left + 2 * devicePixelRatio), name, ...fault);
+      if (fault.length) return mark === "fault" && shade(u, left, right, fault[0]);
       if (mark !== "step" || at % 2 === 1) {
         ctx.fillStyle = css(mark === "step" ? "--span" : "--held");
         ctx.fillRect(left, bbox.top, right - left, bbox.height);
@@ -78,28 +78,52 @@
     ctx.restore();
   };
 
-  // A time in which a fault was at work: its edges and its number, at the foot, tell it from others.
-  const shade = ({ ctx, bbox }, left, right, name, colour, row) => {
+  // A time in which a fault was at work; a single hit is a moment, and is seen all the same.
+  const shade = ({ ctx, bbox }, left, right, colour) => {
+    const width = Math.max(right - left, 2 * devicePixelRatio);
     ctx.save();
     ctx.fillStyle = ctx.strokeStyle = css("--c" + colour);
     ctx.globalAlpha = 0.14;
-    ctx.fillRect(left, bbox.top, right - left, bbox.height);
+    ctx.fillRect(left, bbox.top, width, bbox.height);
     ctx.globalAlpha = 0.9;
     ctx.lineWidth = devicePixelRatio;
     ctx.setLineDash([3 * devicePixelRatio, 3 * devicePixelRatio]);
-    ctx.strokeRect(left, bbox.top - 2 * devicePixelRatio, right - left, bbox.height + 4 * devicePixelRatio);
-    ctx.globalAlpha = 1;
+    ctx.strokeRect(left, bbox.top - 2 * devicePixelRatio, width, bbox.height + 4 * devicePixelRatio);
+    ctx.restore();
+  };
+
+  // Text with a rim in the colour of the ground, so that it is read across lines.
+  const rimmed = (ctx, text, x, y) => {
+    ctx.save();
+    ctx.setLineDash([]);
+    ctx.lineWidth = 4 * devicePixelRatio;
+    ctx.lineJoin = "round";
+    ctx.strokeStyle = css("--card");
+    ctx.strokeText(text, x, y);
+    ctx.restore();
+    ctx.fillText(text, x, y);
+  };
+
+  // The numbers of faults, at the foot, one above the other where there are several.
+  const numbers = (chart) => (u) => {
+    const { ctx, bbox } = u;
+    ctx.save();
+    ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
     ctx.fillStyle = css("--ink");
+    ctx.textAlign = "left";
     ctx.textBaseline = "bottom";
-    const x = Math.max(left, bbox.left) + 4 * devicePixelRatio;
-    const y = bbox.top + bbox.height - (3 + 14 * (row % 4)) * devicePixelRatio;
-    if (left < bbox.left + bbox.width && right > bbox.left) ctx.fillText(name, x, y);
+    for (const [from, to, name, mark, , row] of chart.spans) {
+      const [left, right] = [from, to].map((secs) => u.valToPos(secs, "x", true));
+      if (mark !== "fault" || left > bbox.left + bbox.width || right < bbox.left) continue;
+      const y = bbox.top + bbox.height - (3 + 14 * (row % 4)) * devicePixelRatio;
+      rimmed(ctx, name, Math.max(left, bbox.left) + 4 * devicePixelRatio, y);
+    }
     ctx.restore();
   };
 
   // The faults that were at work between two moments, for a table.
   const faults = (chart, from, to) => {
-    const hit = chart.spans.filter((span) => span[3] === "fault" && span[0] < to && span[1] >= from);
+    const hit = chart.spans.filter((span) => span.length > 4 && span[0] < to && span[1] >= from);
     const numbers = [...new Set(hit.map((span) => span[5]))].sort((a, b) => a - b);
     return numbers.map((number) => "F" + (number + 1)).join(", ") || "-";
   };
@@ -140,16 +164,7 @@
       ctx.lineTo(bbox.left + bbox.width, y);
       ctx.stroke();
       const label = `${name} ${told[chart.series[0].unit](value)}`;
-      const place = [bbox.left + bbox.width - 4 * devicePixelRatio, y - 3 * devicePixelRatio];
-      // A rim in the colour of the ground, so that the name is read across lines.
-      ctx.save();
-      ctx.setLineDash([]);
-      ctx.lineWidth = 4 * devicePixelRatio;
-      ctx.lineJoin = "round";
-      ctx.strokeStyle = css("--card");
-      ctx.strokeText(label, ...place);
-      ctx.restore();
-      ctx.fillText(label, ...place);
+      rimmed(ctx, label, bbox.left + bbox.width - 4 * devicePixelRatio, y - 3 * devicePixelRatio);
     }
     ctx.restore();
   };
@@ -230,7 +245,7 @@
       legend: { markers: { width: 0, fill: (u, at) => u.series[at].stroke(u, at) } },
       hooks: {
         drawAxes: [spans(chart)],
-        draw: [limits(chart)],
+        draw: [limits(chart), numbers(chart)],
         setScale: [(u, key) => key === "x" && !moving && show(u.scales.x)],
       },
     };
@@ -262,7 +277,7 @@
     const chart = data[section.id];
     const body = details.querySelector("tbody");
     const step = chart.at.length > 1 ? chart.at[1] - chart.at[0] : 1;
-    const faulty = chart.spans.some((span) => span[3] === "fault");
+    const faulty = chart.spans.some((span) => span.length > 4);
     const rows = chart.at.flatMap((secs, at) => {
       if (secs < shown.min || secs > shown.max) return [];
       const row = document.createElement("tr");

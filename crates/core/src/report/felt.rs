@@ -1,6 +1,7 @@
 //! What a fault did to the calls around it, and how long it was felt.
 //!
-//! Windows of the run in which no fault was at work, before this one, tell what is usual. A later window
+//! Windows of the run before this fault, in which none was at work but what lasts all the time, tell what is
+//! usual. A later window
 //! is usual again when its median is at most twice that, or ten milliseconds more, and no more than five
 //! in a hundred calls more fail.
 
@@ -11,7 +12,7 @@ use super::{
     figures::{counted, grouped, percent},
     html::scale::clock,
 };
-use crate::{fault::FaultWindow, stats::order::median, units::format_latency};
+use crate::{display::visible, fault::FaultWindow, stats::order::median, units::format_latency};
 
 /// How many times the usual median still counts as recovered …
 pub(crate) const SLOWER: f64 = 2.0;
@@ -19,6 +20,8 @@ pub(crate) const SLOWER: f64 = 2.0;
 pub(crate) const NOTICEABLE_MS: f64 = 10.0;
 /// How much more of the calls may fail.
 const MORE_FAILED: f64 = 0.05;
+/// How much of a name fits into a sentence.
+const LONGEST_NAME: usize = 60;
 /// So many usual windows in a row are a recovery; one may be chance.
 const IN_A_ROW: usize = 2;
 
@@ -73,7 +76,12 @@ pub(crate) fn felt(report: &Report, fault: &FaultWindow) -> Felt {
     let windows: Vec<&Window> =
         report.windows[..last].iter().filter(|one| ended(one) > 0).collect();
     let (from, to) = (fault.from.as_secs_f64(), fault.to.as_secs_f64());
-    let quiet = |one: &Window| !report.faults.iter().any(|other| is_within(one, other));
+    // What was at work before, meanwhile and afterwards is not what made the difference.
+    let is_lasting =
+        |other: &FaultWindow| other != fault && other.from < fault.from && other.to > fault.to;
+    let quiet = |one: &Window| {
+        !report.faults.iter().any(|other| is_within(one, other) && !is_lasting(other))
+    };
     let before: Vec<&Window> =
         windows.iter().copied().filter(|one| end(one) <= from && quiet(one)).collect();
     let meanwhile: Vec<&Window> =
@@ -139,6 +147,15 @@ fn share(windows: &[&Window]) -> Option<f64> {
     (all > 0.0).then(|| sum(|one| one.errors) / all)
 }
 
+/// The faults of a run, those first of which most is known: how it went on, then how many calls they hit.
+pub(crate) fn telling(report: &Report) -> Vec<&FaultWindow> {
+    let mut faults: Vec<&FaultWindow> = report.faults.iter().collect();
+    faults.sort_by_cached_key(|fault| {
+        (felt(report, fault).after == After::Unknown, std::cmp::Reverse(fault.calls))
+    });
+    faults
+}
+
 /// The columns of a table of faults.
 pub(crate) const COLUMNS: [&str; 8] = [
     "Fault",
@@ -166,19 +183,19 @@ pub(crate) fn cells(report: &Report, fault: &FaultWindow) -> [String; 7] {
     ]
 }
 
-/// What a fault did, in a sentence.
+/// What a fault did, in a sentence that any screen can be shown.
 pub(crate) fn sentence(report: &Report, fault: &FaultWindow) -> String {
     let felt = felt(report, fault);
     let calls = counted(fault.calls, "call");
     let [from, to] = [fault.from, fault.to].map(|at| clock(at.as_secs_f64()));
     let times = felt.before.zip(felt.meanwhile).map(|(before, meanwhile)| {
-        format!(": the median was {} before and {} meanwhile", told_ms(before), told_ms(meanwhile))
+        format!(": the median was {} before and {} under it", told_ms(before), told_ms(meanwhile))
     });
     let failed = felt.failed.filter(|share| *share > 0.0);
-    let failed = failed.map(|share| format!(", {} of the calls failed", percent(share)));
+    let failed = failed.map(|share| format!(", {} of the calls failed meanwhile", percent(share)));
     format!(
         "`{}` hit {calls} from {from} to {to}{}{}; {}.",
-        fault.name.replace('`', "'"),
+        visible(&fault.name, LONGEST_NAME).replace('`', "'"),
         times.unwrap_or_default(),
         failed.unwrap_or_default(),
         felt.after.told()
@@ -238,6 +255,8 @@ mod tests {
         assert_eq!(run_of(&[slow; 2], &[failing; 5]), After::Never);
         assert_eq!(run_of(&[slow; 2], &[usual]), After::Unknown, "the last window is broken off");
         assert_eq!(after(&[slow; 8], &[(0, 2)]), After::Unknown);
+        let lasting = after(&[[usual; 3], [slow; 3], [usual; 3]].concat(), &[(3, 6), (0, 9)]);
+        assert_eq!(lasting, After::AtOnce, "what lasts is part of what is usual");
         let two = after(&[[usual; 3], [slow; 3], [slow; 3]].concat(), &[(3, 4), (6, 7)]);
         assert_eq!(two, After::Another);
     }
@@ -248,7 +267,7 @@ mod tests {
         let told = sentence(&report, &report.faults[0]);
         assert_eq!(
             told,
-            "`slow` hit 7 calls from 3s to 6s: the median was 5.00ms before and 80.0ms meanwhile, 40.00% of the calls failed; recovered at once."
+            "`slow` hit 7 calls from 3s to 6s: the median was 5.00ms before and 80.0ms under it, 40.00% of the calls failed meanwhile; recovered at once."
         );
     }
 }

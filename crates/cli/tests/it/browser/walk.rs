@@ -31,7 +31,7 @@ fn a_report_can_be_walked() {
     faulty_run(dir.path());
     let stops = walked(&page_of(dir.path()));
     assert_eq!(stops[0], "To the plots", "what is long can be skipped: {stops:?}");
-    for part in ["Zoom in", "Numbers of this plot", "Faults at work: the numbers"] {
+    for part in ["Zoom in", "Numbers of this plot", "Table: Faults at work: the numbers"] {
         assert!(stops.iter().any(|stop| stop.starts_with(part)), "{part} is missing: {stops:?}");
     }
 }

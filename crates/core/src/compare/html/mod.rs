@@ -109,8 +109,8 @@ fn standing(method: Method, one: &Candidate) -> String {
 
 /// Figure by figure, how one of them differs from the base.
 fn change(comparison: &Comparison, candidate: &Candidate) -> String {
-    let labels = [&candidate.target.label, &comparison.base.label];
-    let title = labels.map(|label| text(label, LONGEST_NAME)).join(" against ");
+    let plain = format!("{} against {}", candidate.target.label, comparison.base.label);
+    let title = text(&plain, LONGEST_NAME);
     let remarks: String = candidate
         .reasons
         .iter()
@@ -125,11 +125,15 @@ fn change(comparison: &Comparison, candidate: &Candidate) -> String {
         .map(|tool| {
             let name = text(&tool.name, LONGEST_NAME);
             let table = tables::changes(comparison, candidate, &tool.figures);
-            format!("<h3><code>{name}</code></h3>{}", table.html(&tool.name))
+            format!(
+                "<h3><code>{name}</code></h3>{}",
+                table.html(&format!("{}, {plain}", tool.name))
+            )
         })
         .collect();
     format!(
         "<h2>{title}</h2>\n<section class=\"figure\" aria-label=\"{title}\"><h3>What changed</h3>{}{remarks}{tools}</section>\n",
-        tables::changes(comparison, candidate, &candidate.figures).html("What changed"),
+        tables::changes(comparison, candidate, &candidate.figures)
+            .html(&format!("What changed, {plain}")),
     )
 }

@@ -119,7 +119,7 @@ pub(super) fn runs(comparison: &Comparison, sides: &[Side<'_>]) -> String {
         .collect();
     format!(
         "<h2 id=\"runs-title\">The runs</h2><section class=\"figure\" id=\"runs\" aria-labelledby=\"runs-title\">\
-         <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"The runs\"><table><caption>The runs</caption><thead><tr>\
+         <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table: the runs\"><table><caption>The runs</caption><thead><tr>\
          <th scope=\"col\">Side</th><th scope=\"col\">Server</th><th scope=\"col\">Scenario</th><th scope=\"col\">Verdict</th>\
          <th scope=\"col\">Began</th><th scope=\"col\">Its report</th></tr></thead><tbody>\n{rows}</tbody></table></div></section>\n"
     )

@@ -15,6 +15,9 @@ const FEWEST_WINDOWS: usize = 3;
 /// The share of the calls of an average window below which a window has no percentiles.
 const HARDLY_A_CALL: f64 = 0.1;
 
+/// The share of a run from which on a fault is at work all the time.
+const NEARLY_ALL: f64 = 0.9;
+
 /// The windows, if there are enough for a line.
 pub(super) fn windows(report: &Report) -> Option<&[Window]> {
     let filled = report.windows.iter().filter(|window| ended(window) > 0).count();
@@ -125,12 +128,10 @@ pub(super) fn faults(report: &Report) -> Vec<Span> {
             names.push(&fault.name);
             names.len() - 1
         });
-        spans.push(Span {
-            from: fault.from.as_secs_f64(),
-            to: fault.to.as_secs_f64(),
-            name: fault.name.clone(),
-            mark: Mark::Fault(number),
-        });
+        let (from, to) = (fault.from.as_secs_f64(), fault.to.as_secs_f64());
+        let lasts = to - from >= report.duration.as_secs_f64() * NEARLY_ALL;
+        let mark = if lasts { Mark::Lasting(number) } else { Mark::Fault(number) };
+        spans.push(Span { from, to, name: fault.name.clone(), mark });
     }
     spans
 }

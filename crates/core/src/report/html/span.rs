@@ -30,6 +30,8 @@ pub(super) enum Mark {
     Pause,
     /// The fault with this number, from 0, was at work.
     Fault(usize),
+    /// The same for nearly all of the run: it tells no part from another, so that nothing is shaded.
+    Lasting(usize),
 }
 
 impl Mark {
@@ -39,6 +41,7 @@ impl Mark {
             Self::Step => "step",
             Self::Pause => "pause",
             Self::Fault(_) => "fault",
+            Self::Lasting(_) => "lasting",
         }
     }
 }
@@ -46,17 +49,14 @@ impl Mark {
 impl Span {
     /// What stands in the plot: a fault has a number, and its name in the legend.
     fn label(&self) -> String {
-        match self.mark {
-            Mark::Step | Mark::Pause => self.name.clone(),
-            Mark::Fault(number) => label(number),
-        }
+        self.fault().map_or_else(|| self.name.clone(), label)
     }
 
     /// What the script needs.
     pub(super) fn data(&self) -> Value {
         let mut data =
             vec![json!(self.from), json!(self.to), json!(self.label()), json!(self.mark.as_str())];
-        if let Mark::Fault(number) = self.mark {
+        if let Some(number) = self.fault() {
             data.extend([json!(colour(number)), json!(number)]);
         }
         Value::Array(data)
@@ -69,12 +69,14 @@ impl Span {
             Mark::Fault(number) => {
                 canvas.fault((self.from, self.to), &label(number), colour(number), number);
             }
+            Mark::Lasting(_) => {}
         }
     }
 
-    fn fault(&self) -> Option<usize> {
+    /// The number of the fault.
+    pub(super) fn fault(&self) -> Option<usize> {
         match self.mark {
-            Mark::Fault(number) => Some(number),
+            Mark::Fault(number) | Mark::Lasting(number) => Some(number),
             Mark::Step | Mark::Pause => None,
         }
     }
@@ -104,25 +106,26 @@ pub(super) fn at_work(spans: &[Span], from: f64, to: f64) -> String {
 
 /// Which number is which fault; nothing where there is none.
 pub(super) fn keys(spans: &[Span]) -> String {
-    let mut told: Vec<(usize, &str)> = Vec::new();
+    let mut told: Vec<(usize, &Span)> = Vec::new();
     for span in spans {
         if let Some(number) = span.fault()
             && !told.iter().any(|known| known.0 == number)
         {
-            told.push((number, &span.name));
+            told.push((number, span));
         }
     }
     if told.is_empty() {
         return String::new();
     }
     let mut html = String::from("<p class=\"keys\">Faults at work:");
-    for (number, name) in told {
+    for (number, span) in told {
+        let lasting = if matches!(span.mark, Mark::Lasting(_)) { " all the time" } else { "" };
         let _ = write!(
             html,
-            " <span class=\"key fault c{}\">{} <code>{}</code></span>",
+            " <span class=\"key fault c{}\">{} <code>{}</code>{lasting}</span>",
             colour(number),
             label(number),
-            text(name, LONGEST_NAME)
+            text(&span.name, LONGEST_NAME)
         );
     }
     html + "</p>\n"

@@ -126,14 +126,13 @@ impl Screen<'_> {
         }
     }
 
-    /// What the faults did, those that hit most first.
+    /// What the faults did.
     fn faults(&mut self, report: &Report) {
-        let mut faults: Vec<_> = report.faults.iter().collect();
-        faults.sort_by_key(|fault| std::cmp::Reverse(fault.calls));
+        let faults = felt::telling(report);
         let shown = faults.len().min(self.detail.evidence.max(1));
         for (at, fault) in faults.iter().take(shown).enumerate() {
-            let told = self.foreign(&felt::sentence(report, fault));
-            self.field(if at == 0 { "Faults" } else { "" }, &told);
+            let label = if at == 0 { "Faults" } else { "" };
+            self.field(label, &felt::sentence(report, fault));
         }
         self.more(faults.len(), shown);
     }

@@ -8,7 +8,7 @@ use crate::{
         html::{
             course,
             figure::{Figure, Picture},
-            span::{Mark, label},
+            span::label,
             table::Table,
         },
     },
@@ -19,10 +19,7 @@ pub(super) fn make(report: &Report) -> Option<Figure> {
         return None;
     }
     let spans = course::faults(report);
-    let number = |at: usize| match spans[at].mark {
-        Mark::Fault(number) => number,
-        Mark::Step | Mark::Pause => 0,
-    };
+    let number = |at: usize| spans[at].fault().unwrap_or(0);
     let row = |(at, fault): (usize, &FaultWindow)| {
         let name = format!("{} {}", label(number(at)), fault.name);
         [name].into_iter().chain(felt::cells(report, fault)).collect()

@@ -18,8 +18,8 @@ use crate::{
 pub(super) fn make(report: &Report) -> Option<Figure> {
     let windows = course::windows(report)?;
     let burst = burst(report);
-    // The fault that hit most; the table of faults has all of them.
-    let fault = report.faults.iter().max_by_key(|fault| fault.calls);
+    // One of them; the table of faults has all.
+    let fault = felt::telling(report).into_iter().next();
     if burst.is_none() && fault.is_none() {
         return None;
     }
