@@ -22,6 +22,8 @@
   gather();
   shown = { ...whole };
 
+  // Lines differ by dashes as well as by colours; report.css has the same for pictures without a script.
+  const DASHES = { 1: [12, 3], 2: [2, 3], 3: [9, 3, 2, 3], 4: [6, 4], 5: [4, 4] };
   const css = (name) => getComputedStyle(root).getPropertyValue(name).trim();
   const trim = (text) => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
   const short = (n) => {
@@ -187,9 +189,19 @@
       };
       if (chart.stack) line.fill = css("--c" + series.colour) + "d9";
       else if (series.unit === "%" && at > 0) line.fill = css("--c" + series.colour) + "33";
-      if (series.name === "asked") line.dash = [6, 4];
+      if (!line.fill && !chart.cells) line.dash = DASHES[series.colour];
       return line;
     });
+
+  // The beginning of a line in the legend, with its dashes.
+  const marker = (u, at) => {
+    const { dash } = u.series[at];
+    const colour = u.series[at].stroke(u, at);
+    if (!dash) return colour;
+    let end = 0;
+    const stops = dash.map((length, part) => `${part % 2 ? "transparent" : colour} ${end}px ${(end += length)}px`);
+    return `repeating-linear-gradient(90deg, ${stops.join(", ")})`;
+  };
 
   // Series on top of each other: the last is drawn first, so that all of them are seen.
   const values = (chart) => {
@@ -242,7 +254,7 @@
         drag: { x: true, y: false },
         bind: { dblclick: () => () => show(whole) },
       },
-      legend: { markers: { width: 0, fill: (u, at) => u.series[at].stroke(u, at) } },
+      legend: { markers: { width: 0, fill: marker } },
       hooks: {
         drawAxes: [spans(chart)],
         draw: [limits(chart), numbers(chart)],
@@ -254,6 +266,8 @@
     const plot = new uPlot(options, columns(chart), box);
     plot.setScale("x", shown);
     moving = false;
+    // The first row of the legend is the time.
+    box.querySelectorAll(".u-marker").forEach((mark, at) => mark.classList.toggle("filled", !!options.series[at].fill));
     return plot;
   };
 

@@ -17,6 +17,7 @@ pub use link::link;
 use super::{Candidate, Comparison, ComparisonVerdict, Method, phrases};
 use crate::report::{
     Report,
+    figures::counted,
     html::{
         escape::{LONGEST_NAME, LONGEST_TEXT, prose, text},
         shell::{self, THEME_BUTTON},
@@ -79,7 +80,11 @@ fn header(comparison: &Comparison) -> String {
             (title, format!("<p class=\"facts\">{told}</p>"))
         }
         several => {
-            let title = format!("{} sides against {base}", several.len());
+            let noun = match comparison.method {
+                Method::Rounds => "server",
+                Method::Seconds => "run",
+            };
+            let title = format!("{} against {base}", counted(several.len() as u64, noun));
             let lines: String =
                 several.iter().map(|one| standing(comparison.method, one)).collect();
             (title, format!("<ul class=\"standings\">{lines}</ul>"))

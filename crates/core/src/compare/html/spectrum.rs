@@ -7,7 +7,7 @@ use crate::{
     report::{
         Report,
         html::{
-            canvas::{Axis, Canvas},
+            canvas::{Axis, Canvas, Drawn},
             escape::{LONGEST_TEXT, prose, text},
             figure::folded,
             nines,
@@ -25,15 +25,15 @@ use crate::{
 
 /// How often the seconds of a run are drawn again for its band.
 const BAND_DRAWS: u32 = 300;
-/// How lines look, the base first: another colour and other dashes for each. Further ones begin again.
-const LOOKS: [&str; 6] = ["c4", "c0", "c3 d1", "c2 d2", "c5 d3", "c1 d4"];
+/// The colours of the sides, the base first; each has dashes of its own. Further ones begin again.
+const COLOURS: [usize; 6] = [4, 0, 3, 2, 5, 1];
 /// The shares of calls that the table has.
 const SHARES: [f64; 6] = [0.5, 0.75, 0.9, 0.95, 0.99, 0.999];
 
 /// A line, and where it lies for all that is known.
 struct Curve<'a> {
     label: &'a str,
-    look: &'static str,
+    colour: usize,
     line: Vec<(f64, Option<f64>)>,
     band: Vec<(f64, f64, f64)>,
 }
@@ -45,9 +45,9 @@ pub(super) fn figure(comparison: &Comparison, sides: &[Side<'_>]) -> String {
     let most = measured.clone().map(|report| nines::of(report.latency.count)).fold(1.0, f64::max);
     let curves: Vec<Curve<'_>> = named
         .iter()
-        .zip(LOOKS.iter().cycle())
+        .zip(COLOURS.iter().cycle())
         .filter(|((_, reports), _)| !reports.is_empty())
-        .map(|((label, reports), look)| curve(label, look, reports, most))
+        .map(|((label, reports), colour)| curve(label, *colour, reports, most))
         .collect();
     let body = match curves.is_empty() {
         true => String::new(),
@@ -70,12 +70,12 @@ fn usable<'a>(side: &Side<'a>) -> Vec<&'a Report> {
     side.reports.iter().filter(|report| report.latency.count > 0).collect()
 }
 
-fn curve<'a>(label: &'a str, look: &'static str, reports: &[&Report], most: f64) -> Curve<'a> {
+fn curve<'a>(label: &'a str, colour: usize, reports: &[&Report], most: f64) -> Curve<'a> {
     let lines: Vec<Vec<_>> =
         reports.iter().map(|report| nines::curve(&report.latency.histogram, most)).collect();
     if let [only] = reports {
         let line = lines.into_iter().next().unwrap_or_default();
-        return Curve { label, look, line, band: band(only, most) };
+        return Curve { label, colour, line, band: band(only, most) };
     }
     let (mut line, mut band) = (Vec::new(), Vec::new());
     for (at, place) in nines::shares(most).0.into_iter().enumerate() {
@@ -84,7 +84,7 @@ fn curve<'a>(label: &'a str, look: &'static str, reports: &[&Report], most: f64)
         let (low, high) = (times().reduce(f64::min), times().reduce(f64::max));
         band.extend(low.zip(high).map(|(low, high)| (place, low, high)));
     }
-    Curve { label, look, line, band }
+    Curve { label, colour, line, band }
 }
 
 /// Where each point of a curve lies, from its seconds drawn again; nothing of a run that is too short.
@@ -107,20 +107,20 @@ fn picture(
     let scale = Scale::log(ends.map(|time| time.as_secs_f64() * 1e3));
     let y = Axis { scale, told: millis, name: "time (log)" };
     let mut canvas = Canvas::new(300.0, nines::axis(most), y);
-    curves.iter().for_each(|curve| canvas.band(&curve.band, curve.look));
-    curves.iter().for_each(|curve| canvas.line_as(curve.line.iter().copied(), curve.look));
-    let mut legend: Vec<(&str, &str)> =
-        curves.iter().map(|curve| (curve.label, curve.look)).collect();
+    curves.iter().for_each(|curve| canvas.band(&curve.band, curve.colour));
+    curves.iter().for_each(|curve| canvas.line(curve.line.iter().copied(), curve.colour));
+    let mut legend: Vec<(&str, usize)> =
+        curves.iter().map(|curve| (curve.label, curve.colour)).collect();
     // Of several, the bars would lie on each other.
     if let [only] = comparison.candidates.as_slice()
         && whiskers(&mut canvas, only) > 0
     {
-        legend.push(("95% interval of the change", "c1"));
+        legend.push(("95% interval of the change", 1));
     }
     format!(
         "<div class=\"still\" role=\"img\" aria-label=\"{}\">{}</div>",
         text(&reading(comparison), LONGEST_TEXT),
-        canvas.svg_as(&legend)
+        canvas.svg(Drawn::Lines, &legend)
     )
 }
 

@@ -62,10 +62,11 @@ impl Span {
         Value::Array(data)
     }
 
-    /// The same in a still picture.
-    pub(super) fn draw(&self, canvas: &mut Canvas) {
+    /// The same in a still picture. Every other step is shaded, so that neighbours are told apart.
+    pub(super) fn draw(&self, at: usize, canvas: &mut Canvas) {
+        let is_shaded = self.mark == Mark::Pause || at % 2 == 1;
         match self.mark {
-            Mark::Step | Mark::Pause => canvas.span(self.from, self.to, &self.name),
+            Mark::Step | Mark::Pause => canvas.span(self.from, self.to, &self.name, is_shaded),
             Mark::Fault(number) => {
                 canvas.fault((self.from, self.to), &label(number), colour(number), number);
             }

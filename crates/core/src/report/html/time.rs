@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    canvas::{Axis, Canvas},
+    canvas::{Axis, Canvas, Drawn},
     scale::{Scale, clock, millis, short},
     span::{self, Span},
     table::Table,
@@ -122,7 +122,7 @@ impl TimeChart {
             "series": series.collect::<Vec<_>>(),
             "limits": self.limits,
             "spans": self.spans.iter().map(Span::data).collect::<Vec<_>>(),
-            "stack": matches!(self.shape, Shape::Stack),
+            "stack": self.is_stack(),
         });
         if let Shape::Cells { cells, rows } = &self.shape {
             // One flat list: a bracket for each of ten thousand cells is as long as the cell.
@@ -141,7 +141,7 @@ impl TimeChart {
         let (from, to) = self.range();
         let x = Axis { scale: Scale::exact(from, to), told: clock, name: "since the start" };
         let mut canvas = Canvas::new(STILL_HEIGHT, x, self.axis(first.unit));
-        self.spans.iter().for_each(|span| span.draw(&mut canvas));
+        self.spans.iter().enumerate().for_each(|(at, span)| span.draw(at, &mut canvas));
         // Two scales in one picture mislead; what has another unit than the first is in the table.
         let shown: Vec<usize> =
             (0..self.series.len()).filter(|at| self.series[*at].unit == first.unit).collect();
@@ -159,7 +159,7 @@ impl TimeChart {
         }
         let legend: Vec<(&str, usize)> =
             shown.iter().map(|at| (self.series[*at].name, self.series[*at].colour)).collect();
-        canvas.svg(&legend)
+        canvas.svg(if self.is_stack() { Drawn::Areas } else { Drawn::Lines }, &legend)
     }
 
     /// The numbers, some of them where there are many.
@@ -185,6 +185,10 @@ impl TimeChart {
             [clock(at)].into_iter().chain(told).chain(faults).collect()
         };
         Table { head, rows: thinned.into_iter().map(row).collect() }
+    }
+
+    const fn is_stack(&self) -> bool {
+        matches!(self.shape, Shape::Stack)
     }
 
     fn range(&self) -> (f64, f64) {
