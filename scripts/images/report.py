@@ -8,7 +8,7 @@ LOG = "mock.db"
 LOAD = ["--rate", "100/s", "--duration", "30s", "--p99-latency", "30ms", "--error-rate", "0.01", "--audit", LOG]
 # Name, colours, scenario, faults of the server.
 RUNS = [
-    ("failing", "light", "spike", ["slow:40@probability=0.2", "tool-error@probability=0.3,after=17s,until=23s"]),
+    ("failing", "light", "spike", ["slow:40@probability=0.2", "tool-error@probability=0.3,after=3s,until=8s"]),
     ("passing", "dark", "sustained", ["slow:8@probability=0.3"]),
 ]
 SIZE = 1280, 1560

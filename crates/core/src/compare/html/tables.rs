@@ -54,13 +54,14 @@ fn row(side: &Target, found: impl Fn(Figure) -> Option<Told>) -> Vec<String> {
         let value = |value| phrases::value(figure, value);
         match found(figure) {
             None => "-".into(),
-            Some((median, Some(spread))) if side.runs.len() > 1 => format!(
-                "{} ({} to {})",
-                value(median),
-                value(Some(spread.low)),
-                value(Some(spread.high))
-            ),
-            Some((median, _)) => value(median),
+            Some((median, spread)) => {
+                let ends =
+                    spread.map(|spread| [spread.low, spread.high].map(|end| value(Some(end))));
+                match ends.filter(|[low, high]| low != high) {
+                    Some([low, high]) => format!("{} ({low} to {high})", value(median)),
+                    None => value(median),
+                }
+            }
         }
     }));
     cells

@@ -150,7 +150,8 @@ mod tests {
         assert_eq!(at_work(&spans, 0.0, 9.0), "F1, F2");
         assert_eq!(at_work(&spans, 0.0, 1.0), "-");
         assert_eq!(keys(&spans).matches("&lt;slow&gt;").count(), 2);
-        assert_eq!((keys(&[step.clone()]), has_faults(&[step])), (String::new(), false));
+        let none = std::slice::from_ref(&step);
+        assert_eq!((keys(none), has_faults(none)), (String::new(), false));
         assert_eq!(spans[1].data()[2], "F1");
     }
 }
