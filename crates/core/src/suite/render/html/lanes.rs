@@ -13,10 +13,12 @@ use crate::{
     },
 };
 
-const WIDTH: f64 = 960.0;
-const LEFT: f64 = 190.0;
+const WIDTH: f64 = 480.0;
+const LEFT: f64 = 132.0;
 const LANE: f64 = 26.0;
 const FOOT: f64 = 26.0;
+/// How much of a name fits beside its lane.
+const LONGEST_LABEL: usize = 20;
 /// Calls that are drawn of one agent; the table has as many.
 const MOST_CALLS: usize = 200;
 /// A call that took no time is still seen.
@@ -31,7 +33,10 @@ pub(super) fn section(tests: &[TestResult]) -> String {
         .collect();
     match html.is_empty() {
         true => html,
-        false => super::section("trajectories", "What each agent did", &html),
+        false => {
+            let html = format!("<div class=\"grid-of\">\n{html}</div>\n");
+            super::section("trajectories", "What each agent did", &html)
+        }
     }
 }
 
@@ -143,7 +148,7 @@ fn rail(svg: &mut String, at: usize, name: &str) {
         "<path class=\"grid\" d=\"M{LEFT} {y:.1}H{WIDTH}\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
         LEFT - 8.0,
         y + 4.0,
-        text(name, 28)
+        text(name, LONGEST_LABEL)
     );
 }
 
