@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
-"""Makes the pictures in docs/images/: report.html of two runs, the page of `--web`, the screen of `--tui`.
+"""Makes the pictures in docs/images/: report.html of two runs and of several servers, the page of `--web`, the
+screen of `--tui`.
 
-    python3 scripts/images [--binary target/release/mcp-loadtest] [--only report|web|tui]
+    python3 scripts/images [--binary target/release/mcp-loadtest] [--only report|compared|web|tui]
 
-Needs the environments `browser`, `chromium` and `tmux` of tests/env/testenv.py. Takes two minutes.
+Needs the environments `browser`, `chromium` and `tmux` of tests/env/testenv.py. Takes four minutes.
 """
 
 import argparse
 from pathlib import Path
 
+import compared
 import report
 import tui
 import web
 from shots import IMAGES, ROOT, Shots
 
-PICTURES = {"report": report.take, "web": web.take, "tui": tui.take}
+PICTURES = {"report": report.take, "compared": compared.take, "web": web.take, "tui": tui.take}
 
 
 def main():

@@ -4,8 +4,11 @@
 //
 //   node browser.mjs look CHROMIUM PAGE
 //   node browser.mjs glance CHROMIUM PAGE
+//   node browser.mjs walk CHROMIUM PAGE
 //   node browser.mjs live CHROMIUM URL
 //   node browser.mjs shot CHROMIUM PAGE light|dark WIDTH HEIGHT PNG [SECONDS]
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 
@@ -29,19 +32,23 @@ async function open(options) {
   return { page, errors };
 }
 
-/** The pixels of each plot that are not empty, and a print of all of them. */
+/** The pixels of each plot that are not empty, those with the tint of the first fault, and a print of all of them. */
 const plots = (page) =>
-  page.evaluate(() =>
-    [...document.querySelectorAll(".plot canvas")].map((canvas) => {
+  page.evaluate(() => {
+    const colour = getComputedStyle(document.documentElement).getPropertyValue("--c5").trim();
+    const tint = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
+    return [...document.querySelectorAll(".plot canvas")].map((canvas) => {
       const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-      let [filled, print] = [0, 0];
+      let [filled, tinted, print] = [0, 0, 0];
       for (let at = 0; at < data.length; at += 4) {
         if (data[at + 3]) filled += 1;
+        const is = (value, wanted) => Math.abs(value - wanted) < 14;
+        if (is(data[at + 3], 36) && tint.every((wanted, part) => is(data[at + part], wanted))) tinted += 1;
         print = (Math.imul(print, 31) + data[at] + data[at + 1] * 7 + data[at + 2] * 13 + data[at + 3]) | 0;
       }
-      return { filled, print };
-    }),
-  );
+      return { filled, tinted, print };
+    });
+  });
 
 const shown = (page) =>
   page.evaluate(() => [Number(document.documentElement.dataset.from), Number(document.documentElement.dataset.to)]);
@@ -66,6 +73,14 @@ const parts = (page) =>
     images: document.images.length,
     scripts: document.scripts.length,
     pictures: document.querySelectorAll("svg").length,
+    // Of each class, how many shapes there are; those of a picture that is not shown count as well.
+    shapes: Object.fromEntries(
+      ["band", "line", "bar", "fault"].map((name) => [name, document.querySelectorAll(`svg .${name}`).length]),
+    ),
+    tables: Object.fromEntries(
+      [...document.querySelectorAll("table:has(caption)")].map((table) => [table.caption.textContent, table.tBodies[0].rows.length]),
+    ),
+    links: [...document.querySelectorAll("main a[href]")].map((link) => link.getAttribute("href")),
     text: document.body.innerText,
     unnamed: [...document.querySelectorAll("[role=img], section, button, .scroll")].filter(
       (part) => !part.getAttribute("aria-label") && !part.getAttribute("aria-labelledby") && !part.textContent.trim(),
@@ -119,6 +134,42 @@ async function still() {
   return { pictures, buttons, errors };
 }
 
+/** What the keyboard reaches, in its order, and what the rules of WCAG say against the page. */
+async function walk() {
+  const { page, errors } = await open({ viewport: { width: 1280, height: 900 }, colorScheme: "light" });
+  await page.waitForFunction(() => document.documentElement.dataset.ready === "yes", null, { timeout: 10_000 });
+  const reach = () => {
+    const stop = document.activeElement;
+    if (!stop || stop === document.body || stop.dataset.walked) return null;
+    stop.dataset.walked = "yes";
+    const name = stop.getAttribute("aria-label") ?? stop.textContent;
+    return { tag: stop.tagName, name: name.trim(), ring: getComputedStyle(stop).outlineStyle !== "none" };
+  };
+  const stops = [];
+  do {
+    await page.keyboard.press("Tab");
+    stops.push(await page.evaluate(reach));
+  } while (stops.at(-1) && stops.length < 500);
+  stops.pop();
+  const missed = await page.evaluate(() =>
+    [...document.querySelectorAll("a[href], button, summary, [tabindex='0']")]
+      .filter((part) => part.checkVisibility() && !part.dataset.walked)
+      .map((part) => part.outerHTML.slice(0, 200)),
+  );
+  const rules = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+  const against = [];
+  for (const colorScheme of ["light", "dark"]) {
+    await page.emulateMedia({ colorScheme });
+    await page.evaluate(() => document.querySelectorAll("details").forEach((details) => (details.open = true)));
+    await page.evaluate(rules);
+    const { violations } = await page.evaluate(() => axe.run(document));
+    for (const { id, help, nodes } of violations) {
+      for (const { target, failureSummary } of nodes) against.push(`${colorScheme} ${id} (${help}): ${target} ${failureSummary}`);
+    }
+  }
+  return { stops, missed, against, errors, still: await still() };
+}
+
 /** A page of a run that goes on: how it grows, what a zoom does to it, and how it ends. */
 async function live() {
   const { page, errors } = await open({ viewport: { width: 1280, height: 900 }, colorScheme: "light" });
@@ -153,7 +204,7 @@ async function shot([colorScheme, width, height, png, seconds]) {
 }
 
 try {
-  const deeds = { look, glance, live };
+  const deeds = { look, glance, walk, live };
   if (deeds[deed]) console.log(JSON.stringify(await deeds[deed]()));
   else await shot(rest);
 } finally {

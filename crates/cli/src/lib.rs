@@ -12,6 +12,7 @@ mod commands;
 mod compare_args;
 pub mod env;
 mod error;
+mod fault_log;
 mod interrupt;
 mod limits;
 mod listen;

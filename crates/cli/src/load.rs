@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use mcp_loadtest::{Pause, Report, Run, RunError, Server, Stop};
+use mcp_loadtest::{Pause, Report, Run, RunError, Server, Stop, write_again};
 use mcp_loadtest_core::{
     arguments::Recipe,
     config::{Config, Format},
@@ -20,6 +20,7 @@ use crate::{
     commands::block_on,
     env::Env,
     error::CliError,
+    fault_log::FaultLogArg,
     interrupt,
     live::{Controls, LiveArgs, WebView},
     progress::ProgressLine,
@@ -46,6 +47,7 @@ pub(crate) struct Load {
     pub(crate) threads: Option<u16>,
     pub(crate) show: ShowArgs,
     pub(crate) live: LiveArgs,
+    pub(crate) faults: FaultLogArg,
     /// The page of `--web`, once the run is over.
     pub(crate) page: OnceCell<WebView>,
 }
@@ -79,7 +81,7 @@ impl Load {
             env.has_audience() && !self.show.quiet && !self.tee_stderr && view.leaves_a_line();
         let line = ProgressLine::new(scenario.kind.name().as_str(), expected, visible);
         let progress = run.progress();
-        let measured: Result<Report, CliError> = block_on(async {
+        let mut measured: Result<Report, CliError> = block_on(async {
             tokio::select! {
                 outcome = run.execute() => Ok(outcome?),
                 () = line.follow(progress) => unreachable!("the line follows for ever"),
@@ -87,15 +89,30 @@ impl Load {
                 () = controls.leave.stopped() => Err(CliError::Interrupted),
             }
         })?;
+        let told = measured.as_mut().map_or(Ok(()), |report| self.tell_faults(report, env));
         if let Some(page) = view.finish(measured.as_ref().ok()) {
             // A load has one page, and it is set here alone.
             let _ = self.page.set(page);
+        }
+        if let (Err(error), Ok(report)) = (told, &measured) {
+            // Whatever is wrong with the log of faults, the run was measured.
+            self.show(report, env);
+            return Err(error);
         }
         if let Err(CliError::Run(RunError::Unwritten { report, .. })) = &measured {
             // Without its files the screen is all that is left of it.
             self.show(report, env);
         }
         measured
+    }
+
+    /// Adds when faults were at work to the report and to its files.
+    fn tell_faults(&self, report: &mut Report, env: &mut Env) -> Result<(), CliError> {
+        self.faults.lay_over(report, env)?;
+        if !report.faults.is_empty() {
+            write_again(report, &self.config.output.formats)?;
+        }
+        Ok(())
     }
 
     /// Leaves the page of `--web` open until a signal comes; whoever has given one already is done.

@@ -4,6 +4,8 @@ use clap::Args;
 use mcp_loadtest::{Report, RoundsDir, RunError};
 use mcp_loadtest_core::{
     compare::{self, TargetRuns},
+    config::Format,
+    display::visible,
     exit::Exit,
     units::format_duration,
 };
@@ -140,6 +142,7 @@ impl TargetArgs {
             ));
         }
         let (config, show) = (first.config.compare.clone(), first.show);
+        let formats = first.config.output.formats.clone();
         let kind = first.config.to_scenario()?.kind;
         let dir = RoundsDir::create(&first.output_dir)?;
         for (load, target) in loads.iter_mut().zip(targets) {
@@ -151,16 +154,18 @@ impl TargetArgs {
             .collect();
         let ended = self.take_turns(targets, &loads, &mut runs, env)?;
         let comparison = compare::rounds(&runs, &config.policy(&kind));
-        dir.write(&comparison)?;
+        dir.write(&comparison, &runs, &formats)?;
         if show.json {
             let mut text = Vec::new();
             compare::json::render(&comparison, &mut text)?;
             env.out(&String::from_utf8_lossy(&text));
         } else {
-            baseline::show_figures(&comparison, env);
+            match formats.contains(&Format::Terminal) {
+                true => baseline::show_figures(&comparison, env),
+                false => env.out(&format!("{}\n", visible(&comparison.headline(), 600))),
+            }
             env.out(&failures(&runs));
-            env.out(&format!("\nReport: {}\n", dir.path().join("report.md").display()));
-            env.out(&format!("Everything: {}\n", dir.path().display()));
+            show_paths(&dir, &formats, env);
         }
         let all_passed = runs.iter().flat_map(|target| &target.reports).all(Report::passed);
         Ok(match (ended, all_passed) {
@@ -213,6 +218,17 @@ fn announce(load: &Load, target: &Target, round: usize, rounds: usize, env: &mut
         load.config.to_scenario().ok().and_then(|scenario| scenario.kind.settings().length());
     let length = length.map_or_else(String::new, |time| format!(", {}", format_duration(time)));
     env.err(&format!("round {} of {rounds}: {}{length}\n", round + 1, target.label));
+}
+
+/// Where everything lies, last.
+fn show_paths(dir: &RoundsDir, formats: &[Format], env: &mut Env) {
+    env.out("\n");
+    for (name, format) in [("Report", Format::Markdown), ("Page", Format::Html)] {
+        if let Some(file) = dir.file(format).filter(|_| formats.contains(&format)) {
+            env.out(&format!("{name}: {}\n", file.display()));
+        }
+    }
+    env.out(&format!("Everything: {}\n", dir.path().display()));
 }
 
 /// Which runs did not pass, and of which server.

@@ -6,7 +6,7 @@ use std::{
 };
 
 use mcp_loadtest_core::{
-    compare::{Comparison, ComparisonVerdict, json, markdown, why_not},
+    compare::{Comparison, ComparisonVerdict, json, why_not},
     config::{Baseline, Format},
     exit::Exit,
     report::{Report, summary::Summary},
@@ -16,7 +16,6 @@ use crate::{
     error::RunError,
     run_dir::{self, file},
     saved::{SavedError, SavedRun},
-    wall_clock::Identity,
 };
 
 /// A directory of runs.
@@ -154,47 +153,12 @@ pub fn write_comparison(
     run_dir::write_whole(dir, file::SUMMARY, text + "\n")
 }
 
-fn write(dir: &Path, comparison: &Comparison) -> Result<(), RunError> {
+/// Writes `comparison.json`.
+pub(crate) fn write(dir: &Path, comparison: &Comparison) -> Result<(), RunError> {
     let mut text = Vec::new();
     json::render(comparison, &mut text)
         .map_err(|source| RunError::Output { path: dir.join(file::COMPARISON), source })?;
     run_dir::write_whole(dir, file::COMPARISON, text)
-}
-
-/// The directory of several targets that are tested in turns; each has a directory of runs in it.
-#[derive(Debug, Clone)]
-pub struct RoundsDir {
-    path: PathBuf,
-}
-
-impl RoundsDir {
-    /// Makes `<parent>/<time>-compare-<id>/`.
-    pub fn create(parent: &Path) -> Result<Self, RunError> {
-        let identity = Identity::new();
-        let path = parent.join(run_dir::name(&identity, "-compare"));
-        fs::create_dir_all(&path)
-            .map_err(|source| RunError::Output { path: path.clone(), source })?;
-        Ok(Self { path })
-    }
-
-    /// The directory.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// The directory that holds the runs of one target.
-    pub fn of_target(&self, label: &str) -> PathBuf {
-        self.path.join(label)
-    }
-
-    /// Writes `comparison.json` and `report.md`.
-    pub fn write(&self, comparison: &Comparison) -> Result<(), RunError> {
-        write(&self.path, comparison)?;
-        let mut page = Vec::new();
-        markdown::render(comparison, &mut page)
-            .map_err(|source| RunError::Output { path: self.path.clone(), source })?;
-        run_dir::write_whole(&self.path, file::REPORT, page)
-    }
 }
 
 #[cfg(test)]

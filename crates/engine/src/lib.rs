@@ -61,6 +61,7 @@ mod pause;
 mod plan;
 mod probe;
 mod recorder;
+mod rounds_dir;
 mod run;
 mod run_dir;
 mod sampler;
@@ -78,7 +79,7 @@ mod watch;
 pub use error::RunError;
 pub use fuzz::{Replay, Replayed};
 pub use greet::{Greeting, greet};
-pub use history::{History, PastRun, RoundsDir, write_comparison};
+pub use history::{History, PastRun, write_comparison};
 pub use mcp_loadtest_core::{
     compare::{self, Comparison, ComparisonVerdict, Policy},
     config::{Baseline, Trace},
@@ -102,7 +103,9 @@ pub use mcp_loadtest_core::{
 pub use pause::Pause;
 pub use probe::{Check, PROBES, Probe, ProbeReport, ToolProbe, ToolVerdict, Watcher};
 pub use recorder::Progress;
+pub use rounds_dir::RoundsDir;
 pub use run::Run;
+pub use run_dir::write_again;
 pub use saved::{SavedError, SavedRun};
 pub use stop::{Stop, StopOnDrop};
 pub use suite::{

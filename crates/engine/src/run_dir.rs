@@ -25,6 +25,7 @@ pub(crate) mod file {
     pub(crate) const SUMMARY: &str = "summary.json";
     pub(crate) const COMPARISON: &str = "comparison.json";
     pub(crate) const REPORT: &str = "report.md";
+    pub(crate) const PAGE: &str = "report.html";
     pub(crate) const RUNNING: &str = ".running";
 }
 
@@ -120,11 +121,21 @@ impl RunDir {
     }
 
     fn write_summary(&self, report: &Report) -> Result<(), RunError> {
-        let summary = summary::summary(report, Some(&self.path));
-        let text = serde_json::to_string_pretty(&summary)
-            .map_err(|error| RunError::Internal(error.to_string()))?;
-        self.write(file::SUMMARY, text + "\n")
+        write_summary(&self.path, report)
     }
+}
+
+fn write_summary(dir: &Path, report: &Report) -> Result<(), RunError> {
+    let summary = summary::summary(report, Some(dir));
+    let text = serde_json::to_string_pretty(&summary)
+        .map_err(|error| RunError::Internal(error.to_string()))?;
+    write_whole(dir, file::SUMMARY, text + "\n")
+}
+
+/// Writes the files of a run again, of which more is known than when it ended.
+pub fn write_again(report: &Report, formats: &[Format]) -> Result<(), RunError> {
+    let Some(dir) = &report.run_dir else { return Ok(()) };
+    write_forms(dir, report, formats).and(write_summary(dir, report))
 }
 
 /// Writes a report in the forms that were asked for. A file that cannot be written keeps no other one from

@@ -1,11 +1,11 @@
-//! `compare`: two saved runs, and whether the second is worse.
+//! `compare`: saved runs, and whether the others are worse than the first.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use mcp_loadtest::SavedRun;
 use mcp_loadtest_core::{
-    compare::{self, Undecided},
+    compare::{self, Undecided, html::Side},
     config::{Allowance, CompareConfig},
     exit::Exit,
 };
@@ -20,6 +20,7 @@ Examples:
   mcp-loadtest compare ./runs/2026-05-10T14-30-00-9XY7K2 ./runs/2026-05-11T14-30-00-3AB4CD
   mcp-loadtest compare main/metrics.json branch/metrics.json --p99 5% --p50 5% --undecided fail
   mcp-loadtest compare ./runs/BASE ./runs/CURRENT --throughput off --markdown comparison.md
+  mcp-loadtest compare ./runs/V1 ./runs/V2 ./runs/V3 --html comparison.html
 
 Exit codes: 0 no regression, 1 a regression (or undecided, with --undecided fail), 2 the runs cannot be read or
 compared.")]
@@ -27,9 +28,9 @@ pub(crate) struct CompareArgs {
     /// The run that is compared with: its directory or its metrics.json.
     #[arg(required_unless_present = "explain")]
     base: Option<PathBuf>,
-    /// The run that may be worse.
-    #[arg(required_unless_present = "explain")]
-    current: Option<PathBuf>,
+    /// The run that may be worse. Several are compared one by one with the same base.
+    #[arg(required_unless_present = "explain", num_args = 1..)]
+    current: Vec<PathBuf>,
     /// How much p50 may grow, or off [default: off].
     #[arg(long, value_name = "PERCENT")]
     p50: Option<Allowance>,
@@ -57,7 +58,7 @@ pub(crate) struct CompareArgs {
     /// Also write the comparison to this file as Markdown.
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
-    /// Also write the comparison to this file as one HTML page, with the percentiles of both runs.
+    /// Also write the comparison to this file as one HTML page, with the percentiles of all runs.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     #[command(flatten)]
@@ -69,7 +70,8 @@ pub(crate) struct CompareArgs {
 
 pub(super) const EXPLANATION: &str = "\
 Algorithm:
-  1. Read metrics.json of both runs; it holds the response times of every second.
+  1. Read metrics.json of the runs; it holds the response times of every second. Each run is compared
+     with the first; the worst of them decides.
   2. Refuse runs that cannot be compared: another scenario or other settings of it (a longer run is
      fine), other tools, another transport, a run that was cut short, is not valid, or measured the
      generator instead of the server.
@@ -113,21 +115,29 @@ impl CompareArgs {
 
 /// Runs `compare`.
 pub(crate) fn run(args: &CompareArgs, env: &mut Env) -> Result<Exit, CliError> {
-    let both = args.base.as_ref().zip(args.current.as_ref());
-    let Some((base, current)) = both.filter(|_| !args.explain) else {
+    let (Some(base), false) = (&args.base, args.explain) else {
         return Ok(explain(env, EXPLANATION));
     };
-    let (base, current) = (SavedRun::read(&env.path(base))?, SavedRun::read(&env.path(current))?);
-    let comparison = compare::runs(&base, &current, &args.config().policy(&current.scenario_kind));
+    let read = |path: &PathBuf| SavedRun::read(&env.path(path));
+    let base_run = read(base)?;
+    let others = args.current.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    let kind = others.first().map_or(&base_run.scenario_kind, |report| &report.scenario_kind);
+    let comparison = compare::against(&base_run, &others, &args.config().policy(kind));
     if let Some(file) = &args.markdown {
         let mut page = Vec::new();
         compare::markdown::render(&comparison, &mut page)?;
         write(env.path(file), &page)?;
     }
     if let Some(file) = &args.html {
+        let file = env.path(file);
+        let all = std::iter::once((base, &base_run)).chain(args.current.iter().zip(&others));
+        let side = |(path, report): (&PathBuf, _)| Side {
+            reports: std::slice::from_ref(report),
+            pages: vec![page_of(&env.path(path), &file)],
+        };
         let mut page = Vec::new();
-        compare::html::render(&comparison, (&base, &current), &mut page)?;
-        write(env.path(file), &page)?;
+        compare::html::render(&comparison, &all.map(side).collect::<Vec<_>>(), &mut page)?;
+        write(file.clone(), &page)?;
     }
     if args.json {
         let mut text = Vec::new();
@@ -138,6 +148,13 @@ pub(crate) fn run(args: &CompareArgs, env: &mut Env) -> Result<Exit, CliError> {
     }
     args.ci.tell_comparison(&comparison, env)?;
     Ok(comparison.exit())
+}
+
+/// The way from the page that is written to that of a run; nothing where the run has none.
+fn page_of(run: &Path, written: &Path) -> Option<String> {
+    let dir = if run.is_file() { run.parent()? } else { run };
+    let page = dir.join("report.html").canonicalize().ok()?;
+    compare::html::link(&written.parent()?.canonicalize().ok()?, &page)
 }
 
 fn write(path: PathBuf, page: &[u8]) -> Result<(), CliError> {

@@ -16,6 +16,7 @@ use crate::{
     ci_args::{CiArgs, JunitArg},
     env::Env,
     error::CliError,
+    fault_log::FaultLogArg,
     live::LiveArgs,
     load::{Load, ShowArgs},
     scenario_args::parse_arguments,
@@ -86,6 +87,7 @@ pub(crate) fn run(args: &DeadlockProbeArgs, env: &mut Env) -> Result<Exit, CliEr
         threads: None,
         show: args.show,
         live: LiveArgs::default(),
+        faults: FaultLogArg::default(),
         page: OnceCell::new(),
     };
     let report = load.measure(env)?;

@@ -10,6 +10,7 @@ use super::explain;
 use crate::{
     env::Env,
     error::CliError,
+    fault_log::FaultLogArg,
     live::LiveArgs,
     load::{self, Load, ShowArgs},
 };
@@ -103,6 +104,7 @@ fn part(
         threads: None,
         show: ShowArgs { json: false, quiet: args.quiet },
         live: LiveArgs::default(),
+        faults: FaultLogArg::default(),
         page: OnceCell::new(),
     };
     load.measure(env)

@@ -15,6 +15,7 @@ use crate::{
     ci_args::{CiArgs, JunitArg},
     env::Env,
     error::CliError,
+    fault_log::FaultLogArg,
     load,
 };
 
@@ -25,7 +26,8 @@ Examples:
   mcp-loadtest report ./runs/2026-05-10T14-30-00-9XY7K2
   mcp-loadtest report ./runs/2026-05-10T14-30-00-9XY7K2 --from-trace --json
   mcp-loadtest report ./runs/2026-05-10T14-30-00-9XY7K2 --format html > report.html
-  mcp-loadtest report ./runs/2026-05-10T14-30-00-9XY7K2 --format markdown > report.md")]
+  mcp-loadtest report ./runs/2026-05-10T14-30-00-9XY7K2 --format markdown > report.md
+  mcp-loadtest report ./runs/2026-05-10T14-30-00-9XY7K2 --audit proxy.db --format html > report.html")]
 pub(crate) struct ReportArgs {
     /// The directory that a run printed at its end.
     #[arg(required_unless_present = "explain")]
@@ -39,6 +41,8 @@ pub(crate) struct ReportArgs {
     /// Print the summary as one JSON document.
     #[arg(long, conflicts_with = "format")]
     json: bool,
+    #[command(flatten)]
+    faults: FaultLogArg,
     #[command(flatten)]
     ci: CiArgs,
     #[command(flatten)]
@@ -54,7 +58,10 @@ Algorithm:
   2. With --from-trace, or when the run was cut short and left no metrics.json, read trace.jsonl
      instead, fold every event as the live run did, and judge again by config.toml. A trace that
      does not have every call is refused: its numbers would be wrong.
-  3. Print the result in the form that was asked for, and exit as the run itself would have.";
+  3. With --audit, read the rows that a mock or a proxy wrote down in the time of the run, and merge the
+     calls that a fault hit into windows: hits belong together when no more lies between them than
+     four times what usually does, and two seconds at least.
+  4. Print the result in the form that was asked for, and exit as the run itself would have.";
 
 /// Runs `report`.
 pub(crate) fn run(args: &ReportArgs, env: &mut Env) -> Result<Exit, CliError> {
@@ -62,7 +69,14 @@ pub(crate) fn run(args: &ReportArgs, env: &mut Env) -> Result<Exit, CliError> {
         return Ok(explain(env, EXPLANATION));
     };
     let saved = SavedRun::open(env.cwd.join(dir))?;
-    let report = if args.from_trace { saved.report_from_trace()? } else { saved.report()? };
+    if args.faults.is_given() && args.format == "hlog" && !args.json {
+        return Err(CliError::usage(
+            "--audit has no effect on hlog, which holds times alone",
+            "leave it out, or use another --format",
+        ));
+    }
+    let mut report = if args.from_trace { saved.report_from_trace()? } else { saved.report()? };
+    args.faults.lay_over(&mut report, env)?;
     if !saved.is_complete() {
         env.err("INCOMPLETE: the run was cut short; this is what its trace tells\n");
     }

@@ -17,6 +17,7 @@ use crate::{
     compare_args::CompareLimitArgs,
     env::Env,
     error::CliError,
+    fault_log::FaultLogArg,
     live::LiveArgs,
     load::{Load, ShowArgs},
     scenario_args::ScenarioArgs,
@@ -54,6 +55,8 @@ pub(crate) struct RunArgs {
     compare: CompareLimitArgs,
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    faults: FaultLogArg,
     #[command(flatten)]
     ci: CiArgs,
     #[command(flatten)]
@@ -270,6 +273,10 @@ pub(crate) fn run(args: &RunArgs, env: &mut Env) -> Result<Exit, CliError> {
             "--otlp is for a run of one server",
             "run each server by itself, or leave --otlp out",
         )),
+        _ if args.faults.is_given() => Err(CliError::usage(
+            "--audit is for a run of one server",
+            "run each server by itself, or look at each run with `report --audit`",
+        )),
         _ if args.live.is_wanted() => Err(CliError::usage(
             "--tui and --web are for a run of one server",
             "run each server by itself, or leave them out",
@@ -324,6 +331,7 @@ fn load(args: &RunArgs, target: &Target, told: Told, env: &mut Env) -> Result<Lo
         threads: args.output.threads,
         show: args.show,
         live: args.live,
+        faults: args.faults.clone(),
         page: OnceCell::new(),
     })
 }

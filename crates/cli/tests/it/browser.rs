@@ -1,5 +1,9 @@
 //! `report.html` in a real browser: what a test of its text cannot see.
 
+mod compared;
+mod plots;
+mod walk;
+
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -25,10 +29,15 @@ pub(crate) fn environment(name: &str) -> PathBuf {
     String::from_utf8(found.stdout).unwrap().trim().into()
 }
 
-/// What a browser sees of the page of the one run in this directory.
+/// The page of the one run in this directory.
+fn page_of(dir: &Path) -> PathBuf {
+    let run = fs::read_dir(dir.join("runs")).unwrap().next().unwrap().unwrap();
+    run.path().join("report.html")
+}
+
+/// What a browser sees of it.
 fn look(dir: &Path) -> Value {
-    let run = fs::read_dir(dir.join("runs")).unwrap().next().unwrap().unwrap().path();
-    see("look", &run.join("report.html"))
+    see("look", &page_of(dir))
 }
 
 /// What a browser sees of a page.
@@ -53,6 +62,17 @@ fn range(seen: &Value) -> (f64, f64) {
     (seen[0].as_f64().unwrap(), seen[1].as_f64().unwrap())
 }
 
+/// All plots over time have something in them, and follow the part that was chosen in one of them.
+fn drawn(seen: &Value) {
+    let (plots, brushed) = (&seen["plots"], &seen["brushed"]["plots"]);
+    let count = plots.as_array().unwrap().len();
+    assert!(count >= 5, "{count} plots");
+    for at in 0..count {
+        assert!(plots[at]["filled"].as_u64().unwrap() > 2_000, "plot {at} is blank");
+        assert_ne!(plots[at]["print"], brushed[at]["print"], "plot {at} does not follow");
+    }
+}
+
 #[test]
 fn plots_are_drawn_and_follow_each_other() {
     let dir = tempfile::tempdir().unwrap();
@@ -62,13 +82,7 @@ fn plots_are_drawn_and_follow_each_other() {
     assert!(ran.out.contains("report.html"), "{}{}", ran.out, ran.err);
     let seen = look(dir.path());
 
-    let (plots, brushed) = (&seen["plots"], &seen["brushed"]["plots"]);
-    let count = plots.as_array().unwrap().len();
-    assert!(count >= 5, "{count} plots");
-    for at in 0..count {
-        assert!(plots[at]["filled"].as_u64().unwrap() > 2_000, "plot {at} is blank");
-        assert_ne!(plots[at]["print"], brushed[at]["print"], "plot {at} does not follow");
-    }
+    drawn(&seen);
     let (whole, part) = (range(&seen["whole"]), range(&seen["brushed"]["shown"]));
     assert!(part.0 > whole.0 && part.1 < whole.1, "{whole:?} to {part:?}");
     assert_eq!(range(&seen["again"]), whole, "the keyboard leads back");

@@ -176,11 +176,26 @@ fn several_servers_are_tested_in_turns() {
     assert_eq!((base.len(), other.len()), (4, 4));
     assert!(base.iter().chain(&other).all(|dir| Path::new(dir).join("metrics.json").is_file()));
     let parent = Path::new(&base[0]).parent().unwrap().parent().unwrap();
-    assert!(parent.join("report.md").is_file() && parent.join("comparison.json").is_file());
+    for file in ["report.md", "report.html", "comparison.json"] {
+        assert!(parent.join(file).is_file(), "{file}");
+    }
     assert!(parent.file_name().unwrap().to_str().unwrap().contains("-compare-"));
 
     let ran = run(&["--repeat", "1", "--duration", "1s", "--p50-latency", "100ms"]);
     assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
     assert!(ran.out.contains("FAIL theirs in round 1"), "{}", ran.out);
     assert!(ran.out.starts_with("UNDECIDED  theirs against ours"), "{}", ran.out);
+    let last: Vec<&str> = ran.out.lines().rev().take(3).collect();
+    let [everything, page, report] = last.as_slice() else { panic!("{}", ran.out) };
+    assert!(everything.starts_with("Everything: "), "{}", ran.out);
+    assert!(page.starts_with("Page: ") && page.ends_with("/report.html"), "{}", ran.out);
+    assert!(report.starts_with("Report: ") && report.ends_with("/report.md"), "{}", ran.out);
+
+    // Only the forms that are asked for.
+    let ran = run(&["--repeat", "1", "--duration", "300ms", "--format", "html"]);
+    assert!(ran.out.contains("Page: ") && !ran.out.contains("Report: "), "{}", ran.out);
+    assert!(!ran.out.contains("median"), "no terminal was asked for: {}", ran.out);
+    let dir = ran.out.lines().find_map(|line| line.strip_prefix("Everything: ")).unwrap();
+    let there = |name: &str| Path::new(dir).join(name).is_file();
+    assert!(there("report.html") && there("comparison.json") && !there("report.md"));
 }

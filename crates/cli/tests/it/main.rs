@@ -25,6 +25,7 @@ mod cookbook;
 mod doctor;
 #[cfg(unix)]
 mod effects;
+mod faults;
 mod fuzzer;
 mod gateway;
 mod harness;

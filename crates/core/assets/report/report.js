@@ -22,6 +22,8 @@
   gather();
   shown = { ...whole };
 
+  // Lines differ by dashes as well as by colours; report.css has the same for pictures without a script.
+  const DASHES = { 1: [12, 3], 2: [2, 3], 3: [9, 3, 2, 3], 4: [6, 4], 5: [4, 4] };
   const css = (name) => getComputedStyle(root).getPropertyValue(name).trim();
   const trim = (text) => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
   const short = (n) => {
@@ -63,8 +65,9 @@
     ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
     ctx.textAlign = "left";
     ctx.textBaseline = "top";
-    chart.spans.forEach(([from, to, name, mark], at) => {
+    chart.spans.forEach(([from, to, name, mark, ...fault], at) => {
       const [left, right] = [from, to].map((secs) => u.valToPos(secs, "x", true));
+      if (fault.length) return mark === "fault" && shade(u, left, right, fault[0]);
       if (mark !== "step" || at % 2 === 1) {
         ctx.fillStyle = css(mark === "step" ? "--span" : "--held");
         ctx.fillRect(left, bbox.top, right - left, bbox.height);
@@ -75,6 +78,56 @@
     });
     cells(chart, u);
     ctx.restore();
+  };
+
+  // A time in which a fault was at work; a single hit is a moment, and is seen all the same.
+  const shade = ({ ctx, bbox }, left, right, colour) => {
+    const width = Math.max(right - left, 2 * devicePixelRatio);
+    ctx.save();
+    ctx.fillStyle = ctx.strokeStyle = css("--c" + colour);
+    ctx.globalAlpha = 0.14;
+    ctx.fillRect(left, bbox.top, width, bbox.height);
+    ctx.globalAlpha = 0.9;
+    ctx.lineWidth = devicePixelRatio;
+    ctx.setLineDash([3 * devicePixelRatio, 3 * devicePixelRatio]);
+    ctx.strokeRect(left, bbox.top - 2 * devicePixelRatio, width, bbox.height + 4 * devicePixelRatio);
+    ctx.restore();
+  };
+
+  // Text with a rim in the colour of the ground, so that it is read across lines.
+  const rimmed = (ctx, text, x, y) => {
+    ctx.save();
+    ctx.setLineDash([]);
+    ctx.lineWidth = 4 * devicePixelRatio;
+    ctx.lineJoin = "round";
+    ctx.strokeStyle = css("--card");
+    ctx.strokeText(text, x, y);
+    ctx.restore();
+    ctx.fillText(text, x, y);
+  };
+
+  // The numbers of faults, at the foot, one above the other where there are several.
+  const numbers = (chart) => (u) => {
+    const { ctx, bbox } = u;
+    ctx.save();
+    ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
+    ctx.fillStyle = css("--ink");
+    ctx.textAlign = "left";
+    ctx.textBaseline = "bottom";
+    for (const [from, to, name, mark, , row] of chart.spans) {
+      const [left, right] = [from, to].map((secs) => u.valToPos(secs, "x", true));
+      if (mark !== "fault" || left > bbox.left + bbox.width || right < bbox.left) continue;
+      const y = bbox.top + bbox.height - (3 + 14 * (row % 4)) * devicePixelRatio;
+      rimmed(ctx, name, Math.max(left, bbox.left) + 4 * devicePixelRatio, y);
+    }
+    ctx.restore();
+  };
+
+  // The faults that were at work between two moments, for a table.
+  const faults = (chart, from, to) => {
+    const hit = chart.spans.filter((span) => span.length > 4 && span[0] < to && span[1] >= from);
+    const numbers = [...new Set(hit.map((span) => span[5]))].sort((a, b) => a - b);
+    return numbers.map((number) => "F" + (number + 1)).join(", ") || "-";
   };
 
   const cells = (chart, u) => {
@@ -113,16 +166,7 @@
       ctx.lineTo(bbox.left + bbox.width, y);
       ctx.stroke();
       const label = `${name} ${told[chart.series[0].unit](value)}`;
-      const place = [bbox.left + bbox.width - 4 * devicePixelRatio, y - 3 * devicePixelRatio];
-      // A rim in the colour of the ground, so that the name is read across lines.
-      ctx.save();
-      ctx.setLineDash([]);
-      ctx.lineWidth = 4 * devicePixelRatio;
-      ctx.lineJoin = "round";
-      ctx.strokeStyle = css("--card");
-      ctx.strokeText(label, ...place);
-      ctx.restore();
-      ctx.fillText(label, ...place);
+      rimmed(ctx, label, bbox.left + bbox.width - 4 * devicePixelRatio, y - 3 * devicePixelRatio);
     }
     ctx.restore();
   };
@@ -145,9 +189,19 @@
       };
       if (chart.stack) line.fill = css("--c" + series.colour) + "d9";
       else if (series.unit === "%" && at > 0) line.fill = css("--c" + series.colour) + "33";
-      if (series.name === "asked") line.dash = [6, 4];
+      if (!line.fill && !chart.cells) line.dash = DASHES[series.colour];
       return line;
     });
+
+  // The beginning of a line in the legend, with its dashes.
+  const marker = (u, at) => {
+    const { dash } = u.series[at];
+    const colour = u.series[at].stroke(u, at);
+    if (!dash) return colour;
+    let end = 0;
+    const stops = dash.map((length, part) => `${part % 2 ? "transparent" : colour} ${end}px ${(end += length)}px`);
+    return `repeating-linear-gradient(90deg, ${stops.join(", ")})`;
+  };
 
   // Series on top of each other: the last is drawn first, so that all of them are seen.
   const values = (chart) => {
@@ -200,10 +254,10 @@
         drag: { x: true, y: false },
         bind: { dblclick: () => () => show(whole) },
       },
-      legend: { markers: { width: 0, fill: (u, at) => u.series[at].stroke(u, at) } },
+      legend: { markers: { width: 0, fill: marker } },
       hooks: {
         drawAxes: [spans(chart)],
-        draw: [limits(chart)],
+        draw: [limits(chart), numbers(chart)],
         setScale: [(u, key) => key === "x" && !moving && show(u.scales.x)],
       },
     };
@@ -212,6 +266,8 @@
     const plot = new uPlot(options, columns(chart), box);
     plot.setScale("x", shown);
     moving = false;
+    // The first row of the legend is the time.
+    box.querySelectorAll(".u-marker").forEach((mark, at) => mark.classList.toggle("filled", !!options.series[at].fill));
     return plot;
   };
 
@@ -234,6 +290,8 @@
     const section = details.closest(".time");
     const chart = data[section.id];
     const body = details.querySelector("tbody");
+    const step = chart.at.length > 1 ? chart.at[1] - chart.at[0] : 1;
+    const faulty = chart.spans.some((span) => span.length > 4);
     const rows = chart.at.flatMap((secs, at) => {
       if (secs < shown.min || secs > shown.max) return [];
       const row = document.createElement("tr");
@@ -241,6 +299,7 @@
       cell("th", clock(secs));
       row.firstChild.scope = "row";
       for (const { unit, values } of chart.series) cell("td", values[at] == null ? "-" : told[unit](values[at]));
+      if (faulty) cell("td", faults(chart, secs, secs + step));
       return [row];
     });
     body.replaceChildren(...rows);

@@ -63,8 +63,13 @@ fn failed_more(before: &Segment, burst: &Segment, after: &Segment) -> Option<Fin
     if worst < share(before) + MORE_ERRORS {
         return None;
     }
+    // What begins when the burst is over may have another cause.
+    let told = match share(burst) < share(before) + MORE_ERRORS {
+        true => "more calls fail once the burst is over",
+        false => "the burst makes calls fail",
+    };
     let message = format!(
-        "the burst makes calls fail: {:.1}% before it, {:.1}% in it, {:.1}% after it",
+        "{told}: {:.1}% before it, {:.1}% in it, {:.1}% after it",
         share(before) * 100.0,
         share(burst) * 100.0,
         share(after) * 100.0
@@ -76,7 +81,7 @@ fn failed_more(before: &Segment, burst: &Segment, after: &Segment) -> Option<Fin
 mod tests {
     use super::super::fixture::{Run, info};
     use super::*;
-    use crate::scenario::Scenario;
+    use crate::{outcome::ErrorCategory, scenario::Scenario};
 
     /// The burst is in the middle third; there are ten calls a second.
     fn spike(seconds: u64, at_the_end: u64) -> Tally {
@@ -102,5 +107,18 @@ mod tests {
         }
         // Too short to say anything of its end; the burst itself must not be taken for it.
         assert_eq!(judge(&spike(3, 6), &info), []);
+    }
+
+    #[test]
+    fn a_burst_is_blamed_for_what_fails_in_it_and_not_for_what_fails_later() {
+        let part = |run: Run| run.tally.segments[0].clone();
+        let fine = part(Run::default().oks(20));
+        let failing = part(Run::default().oks(5).failed(ErrorCategory::ToolError, 5));
+        let told = |burst, after| failed_more(&fine, burst, after).map(|finding| finding.message);
+        assert_eq!(told(&fine, &fine), None);
+        assert!(told(&failing, &fine).unwrap().starts_with("the burst makes calls fail"));
+        assert!(
+            told(&fine, &failing).unwrap().starts_with("more calls fail once the burst is over")
+        );
     }
 }

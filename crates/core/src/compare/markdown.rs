@@ -10,17 +10,16 @@ pub fn render(comparison: &Comparison, out: &mut dyn io::Write) -> io::Result<()
     match comparison.method {
         Method::Seconds => {
             writeln!(out, "# {}\n", comparison.verdict.name())?;
-            writeln!(out, "{}\n", prose(&comparison.headline(), 600))?;
+            if comparison.candidates.len() < 2 {
+                writeln!(out, "{}\n", prose(&comparison.headline(), 600))?;
+            }
         }
         Method::Rounds => {
             writeln!(out, "# Comparison with {}\n", code(&comparison.base.label, 40))?;
-            for one in &comparison.candidates {
-                let label = code(&one.target.label, 40);
-                let (word, why) = (phrases::standing(one), prose(&phrases::headline(one), 600));
-                writeln!(out, "- {label}: **{word}**, {why}")?;
-            }
-            writeln!(out)?;
         }
+    }
+    if comparison.method == Method::Rounds || comparison.candidates.len() > 1 {
+        standings(out, comparison)?;
     }
     writeln!(out, "| | server | scenario | run |\n|---|---|---|---|")?;
     let candidates = comparison.candidates.iter().map(|candidate| &candidate.target);
@@ -31,6 +30,19 @@ pub fn render(comparison: &Comparison, out: &mut dyn io::Write) -> io::Result<()
         side_by_side(out, comparison)?;
     }
     comparison.candidates.iter().try_for_each(|candidate| told(out, comparison, candidate))
+}
+
+/// What is said of each of several.
+fn standings(out: &mut dyn io::Write, comparison: &Comparison) -> io::Result<()> {
+    for one in &comparison.candidates {
+        let word = match comparison.method {
+            Method::Seconds => one.verdict.name(),
+            Method::Rounds => phrases::standing(one),
+        };
+        let why = prose(&phrases::headline(one), 600);
+        writeln!(out, "- {}: **{word}**, {why}", code(&one.target.label, 40))?;
+    }
+    writeln!(out)
 }
 
 fn target(out: &mut dyn io::Write, target: &Target) -> io::Result<()> {

@@ -1,8 +1,8 @@
 //! Whether one run, or one server, is worse than another: differences with an interval, judged by a
 //! policy.
 //!
-//! [`runs`] compares two finished runs second by second, [`rounds`] several servers that were tested
-//! in turns. Both give a [`Comparison`], which [`terminal`], [`markdown`], [`html`] and [`json`]
+//! [`runs`] compares two finished runs second by second, [`against`] several with the same base, and
+//! [`rounds`] several servers that were tested in turns. All give a [`Comparison`], which [`terminal`], [`markdown`], [`html`] and [`json`]
 //! tell. To judge another figure: a variant of [`crate::stats::bootstrap::Figure`], its limit in [`Policy`]
 //! and its key in [`crate::config::CompareConfig`].
 
@@ -29,4 +29,4 @@ pub use model::{
 };
 pub use policy::{NewDeadlocks, Policy, Undecided};
 pub use rounds::{TargetRuns, order, rounds};
-pub use runs::runs;
+pub use runs::{against, runs};

@@ -29,7 +29,7 @@ pub struct Comparison {
     pub policy: Policy,
     /// What is compared with.
     pub base: Target,
-    /// What is compared; one, unless several servers were tested in turns.
+    /// What is compared: one run, several of them, or servers that were tested in turns.
     pub candidates: Vec<Candidate>,
 }
 
@@ -226,6 +226,11 @@ impl Comparison {
     /// Why the verdict is what it is, in a few words.
     pub fn headline(&self) -> String {
         let worst = self.candidates.iter().find(|candidate| candidate.verdict == self.verdict);
-        worst.map_or_else(|| "there is nothing to compare".into(), super::phrases::headline)
+        let Some(worst) = worst else { return "there is nothing to compare".into() };
+        let told = super::phrases::headline(worst);
+        match self.candidates.len() {
+            1 => told,
+            _ => format!("{}: {told}", worst.target.label),
+        }
     }
 }

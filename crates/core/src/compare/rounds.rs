@@ -88,7 +88,8 @@ fn notes(all: &[(&Report, &Report)], usable: &[(&Report, &Report)]) -> Vec<Strin
     }
     let left_out = all.len() - usable.len();
     if left_out > 0 {
-        notes.push(format!("{left_out} of {} rounds are not valid and left out", all.len()));
+        let are = if left_out == 1 { "is" } else { "are" };
+        notes.push(format!("{left_out} of {} rounds {are} not valid and left out", all.len()));
     }
     notes
 }

@@ -17,11 +17,28 @@ use crate::{
 
 /// Compares a run with a base. The same reports give the same answer.
 pub fn runs(base: &Report, current: &Report, policy: &Policy) -> Comparison {
+    against(base, std::slice::from_ref(current), policy)
+}
+
+/// Compares several runs with the same base, each by itself.
+pub fn against(base: &Report, others: &[Report], policy: &Policy) -> Comparison {
+    let label = |at: usize| match others.len() {
+        1 => "current".to_owned(),
+        _ => format!("current {}", at + 1),
+    };
+    let candidates = others.iter().enumerate();
+    let candidates = candidates.map(|(at, other)| candidate(base, other, &label(at), policy));
+    let candidates = candidates.collect();
+    let base = figures::target("base", std::slice::from_ref(base));
+    Comparison::of(Method::Seconds, policy, base, candidates)
+}
+
+fn candidate(base: &Report, current: &Report, label: &str, policy: &Policy) -> Candidate {
     let windows = [base, current].map(Report::unpaused_windows);
     let secs = figures::common_secs(&windows[0], &windows[1]);
     let blocks = windows.each_ref().map(|windows| figures::blocks(windows, secs));
     let mut candidate = Candidate {
-        target: figures::target("current", std::slice::from_ref(current)),
+        target: figures::target(label, std::slice::from_ref(current)),
         verdict: ComparisonVerdict::Pass,
         standing: DifferenceVerdict::Same,
         deadlocks: deadlocks(
@@ -36,8 +53,7 @@ pub fn runs(base: &Report, current: &Report, policy: &Policy) -> Comparison {
     };
     candidate.verdict = gate::verdict(&candidate);
     candidate.standing = gate::standing(&candidate);
-    let base = figures::target("base", std::slice::from_ref(base));
-    Comparison::of(Method::Seconds, policy, base, vec![candidate])
+    candidate
 }
 
 pub(super) fn deadlocks(base: u64, current: u64, policy: &Policy) -> Deadlocks {

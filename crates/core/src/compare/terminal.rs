@@ -24,14 +24,12 @@ const TOOLS: usize = 10;
 
 /// Writes a comparison for people.
 pub fn render(comparison: &Comparison, out: &mut dyn io::Write) -> io::Result<()> {
-    match comparison.method {
-        Method::Seconds => {
+    match (comparison.method, comparison.candidates.len()) {
+        (Method::Seconds, 0 | 1) => {
             let word = comparison.verdict.name();
             labelled(out, paint(comparison.verdict), word, &visible(&comparison.headline(), 600))?;
         }
-        Method::Rounds => {
-            comparison.candidates.iter().try_for_each(|one| standing(out, comparison, one))?;
-        }
+        _ => comparison.candidates.iter().try_for_each(|one| standing(out, comparison, one))?,
     }
     target(out, &comparison.base, None)?;
     for candidate in &comparison.candidates {
@@ -43,11 +41,15 @@ pub fn render(comparison: &Comparison, out: &mut dyn io::Write) -> io::Result<()
     comparison.candidates.iter().try_for_each(|candidate| told(out, comparison, candidate))
 }
 
-/// How a server compares with the first.
+/// How one of several compares with the first.
 fn standing(out: &mut dyn io::Write, comparison: &Comparison, one: &Candidate) -> io::Result<()> {
     let labels = [&one.target.label, &comparison.base.label].map(|label| visible(label, 40));
     let text = format!("{} against {}: {}", labels[0], labels[1], phrases::headline(one));
-    labelled(out, paint(one.verdict), phrases::standing(one), &visible(&text, 600))
+    let word = match comparison.method {
+        Method::Seconds => one.verdict.name(),
+        Method::Rounds => phrases::standing(one),
+    };
+    labelled(out, paint(one.verdict), word, &visible(&text, 600))
 }
 
 fn paint(verdict: ComparisonVerdict) -> Style {
@@ -139,13 +141,8 @@ fn side(
 
 fn told(out: &mut dyn io::Write, comparison: &Comparison, candidate: &Candidate) -> io::Result<()> {
     writeln!(out)?;
-    let (was, is) = match comparison.method {
-        Method::Seconds => ("base".to_owned(), "current".to_owned()),
-        Method::Rounds => (
-            cut(&visible(&comparison.base.label, 40), 10),
-            cut(&visible(&candidate.target.label, 40), 10),
-        ),
-    };
+    let labels = [&comparison.base.label, &candidate.target.label];
+    let [was, is] = labels.map(|label| cut(&visible(label, 40), 10));
     let title = cells("", [&was, &is, "change", "95% interval", "allowed"], "verdict");
     writeln!(out, "{}{title}{}", bold(), bold().render_reset())?;
     rows(out, &candidate.figures)?;

@@ -52,22 +52,23 @@ fn normal(dice: &mut Dice) -> f64 {
 
 /// What a made-up run is like.
 #[derive(Clone, Copy)]
-struct Made {
-    seed: u64,
-    seconds: u64,
+pub(super) struct Made {
+    pub(super) seed: u64,
+    pub(super) seconds: u64,
     /// A second, of each tool.
-    calls: u64,
+    pub(super) calls: u64,
     /// Times as long as usual.
-    slow: f64,
+    pub(super) slow: f64,
     /// How much the seconds differ.
-    restless: f64,
+    pub(super) restless: f64,
     /// Failures a second.
-    errors: u64,
+    pub(super) errors: u64,
 }
 
-const USUAL: Made = Made { seed: 1, seconds: 20, calls: 100, slow: 1.0, restless: 0.02, errors: 0 };
+pub(super) const USUAL: Made =
+    Made { seed: 1, seconds: 20, calls: 100, slow: 1.0, restless: 0.02, errors: 0 };
 
-fn run(made: Made) -> Report {
+pub(super) fn run(made: Made) -> Report {
     run_of(made, &["echo"])
 }
 
@@ -279,7 +280,7 @@ fn what_cannot_be_compared_says_why() {
     assert_eq!(found.candidates[0].notes, ["the base lasted 20s, the other 60s"]);
 }
 
-fn target(label: &str, seeds: [u64; 5], slow: f64) -> TargetRuns {
+pub(super) fn target(label: &str, seeds: [u64; 5], slow: f64) -> TargetRuns {
     // A machine that gets busier from round to round is busy for both.
     let report =
         |seed: u64| run(Made { seed, slow: slow * (1.0 + (seed % 10) as f64 * 0.2), ..USUAL });
@@ -386,9 +387,14 @@ fn the_page_tells_the_same_and_opens_no_tag_of_a_peer() {
     }
     let comparison = runs(&base, &current, &CompareConfig::default().policy(&base.scenario_kind));
     let mut page = Vec::new();
-    html::render(&comparison, (&base, &current), &mut page).unwrap();
+    let reports = [base.clone(), current.clone()];
+    let sides = reports.each_ref().map(|report| html::Side {
+        reports: std::slice::from_ref(report),
+        pages: vec![Some("a/report.html".into())],
+    });
+    html::render(&comparison, &sides, &mut page).unwrap();
     let page = String::from_utf8(page).unwrap();
-    let body = &page[page.find("<body>").unwrap()..page.find("<script").unwrap()];
+    let body = &page[page.find("<body>").unwrap()..page.find("<footer").unwrap()];
     assert!(!body.contains("<img") && body.contains("&lt;img src=x"));
     insta::assert_snapshot!("page", body);
     type Form = fn(&Comparison, &mut dyn std::io::Write) -> std::io::Result<()>;

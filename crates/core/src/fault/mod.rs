@@ -26,6 +26,7 @@ mod reference;
 mod reply;
 mod selector;
 mod treatment;
+mod window;
 
 pub use company::Company;
 pub use config::{FaultConfig, Target, When};
@@ -42,6 +43,7 @@ pub use treatment::{
     Beside, Cut, Decision, HANG_CODE, HANG_LIMIT, HANG_MESSAGE, Instead, Mangle, REORDER_LIMIT,
     Treatment,
 };
+pub use window::{FaultWindow, Hits};
 
 use serde::{Deserialize, Serialize};
 

@@ -115,6 +115,7 @@ fn figures(info: RunInfo, tally: &Tally) -> Report {
             ScenarioKind::DeadlockProbe(_) => crate::tally::burst(&tally.lanes),
             _ => Vec::new(),
         },
+        faults: Vec::new(),
         baseline: None,
     }
 }

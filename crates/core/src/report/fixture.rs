@@ -6,6 +6,7 @@ use super::{KeywordCoverage, Report, RunInfo, ServerInfo, build};
 use crate::{
     config::Trace,
     event::{Call, Diagnosis, Event, Failure, Phase, ProcessSample},
+    fault::FaultWindow,
     mcp::Revision,
     outcome::ErrorCategory,
     scenario::Scenario,
@@ -251,5 +252,13 @@ pub(super) fn hostile() -> Report {
     }
     run.info.server_info.transport = HOSTILE.concat();
     run.info.trace_path = HOSTILE.concat().into();
-    run.report()
+    let mut report = run.report();
+    let fault = |(text, at): (&&str, u64)| FaultWindow {
+        name: (*text).to_owned(),
+        from: Duration::from_secs(at),
+        to: Duration::from_secs(at + 2),
+        calls: 7,
+    };
+    report.faults = HOSTILE.iter().zip(1..).map(fault).collect();
+    report
 }

@@ -6,12 +6,13 @@ use super::{
     Finding, LatencyStats, Renderer, Report, SegmentStats, StepStats, ToolStats, TraceStats,
     Verdict,
     chart::chart,
+    felt,
     figures::{counted, decimal, grouped, percent, total},
     markup::{cell, code, prose},
     meaning::meaning,
     phrases,
 };
-use crate::units::format_latency;
+use crate::{fault::FaultWindow, units::format_latency};
 
 /// How much of a text from elsewhere is shown.
 const LONGEST_TEXT: usize = 500;
@@ -33,6 +34,7 @@ impl Renderer for Markdown {
             segments,
             steps,
             fuzz,
+            faults,
             errors,
             process,
             thresholds,
@@ -233,6 +235,17 @@ fn steps(report: &Report) -> String {
     };
     let head = ["Step", "Times", "p50", "p95", "p99", "max"];
     format!("\n## Steps\n\n{}", table(&head, report.steps.iter().map(row)))
+}
+
+fn faults(report: &Report) -> String {
+    if report.faults.is_empty() {
+        return String::new();
+    }
+    let row = |fault: &FaultWindow| {
+        let name = cell(&fault.name, LONGEST_NAME);
+        [name].into_iter().chain(felt::cells(report, fault)).collect()
+    };
+    format!("\n## Faults\n\n{}", table(&felt::COLUMNS, report.faults.iter().map(row)))
 }
 
 fn errors(report: &Report) -> String {

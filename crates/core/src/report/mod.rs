@@ -5,6 +5,7 @@
 
 mod build;
 mod chart;
+mod felt;
 pub mod figures;
 mod grading;
 pub mod hlog;

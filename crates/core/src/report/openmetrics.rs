@@ -3,7 +3,11 @@
 //! Every sample has the scenario and the server as labels. All label values are escaped: tool names
 //! and the like come from the server.
 
-use std::{collections::BTreeSet, fmt::Write as _, io};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+    io,
+};
 
 use hdrhistogram::Histogram;
 
@@ -31,6 +35,7 @@ impl Renderer for OpenMetrics {
         times(report, &mut text);
         rates(report, &mut text);
         process(report, &mut text);
+        faults(report, &mut text);
         text.lines.push_str("# EOF\n");
         out.write_all(text.lines.as_bytes())
     }
@@ -185,7 +190,7 @@ fn about(report: &Report, text: &mut Text) {
     text.single(Kind::Gauge, "mcp_loadtest_duration_seconds", "How long all of it took.", length);
     if !report.findings.is_empty() {
         text.family(Kind::Gauge, "mcp_loadtest_findings", "What was concluded.");
-        let mut counts = std::collections::BTreeMap::<_, u32>::new();
+        let mut counts = BTreeMap::<_, u32>::new();
         for finding in &report.findings {
             *counts.entry((finding.id.as_str(), severity(finding.severity))).or_default() += 1;
         }
@@ -288,6 +293,21 @@ fn process(report: &Report, text: &mut Text) {
     ];
     for (name, help, value) in gauges {
         text.single(Kind::Gauge, name, help, value);
+    }
+}
+
+/// Calls that faults hit, as far as somebody's log told.
+fn faults(report: &Report, text: &mut Text) {
+    let mut hits: BTreeMap<&str, u64> = BTreeMap::new();
+    for fault in &report.faults {
+        let calls = hits.entry(&fault.name).or_default();
+        *calls = calls.saturating_add(fault.calls);
+    }
+    if !hits.is_empty() {
+        text.family(Kind::Counter, "mcp_loadtest_fault_hits", "Calls that an injected fault hit.");
+    }
+    for (name, calls) in hits {
+        text.sample(&[("fault", name)], calls as f64);
     }
 }
 

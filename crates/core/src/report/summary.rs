@@ -15,6 +15,7 @@ use crate::{
     analysis::UNWRITTEN,
     compare::{Comparison, ComparisonVerdict},
     exit::Exit,
+    fault::FaultWindow,
     fuzz::Class,
     mcp::Revision,
     scenario::ScenarioName,
@@ -86,6 +87,9 @@ pub struct Summary {
     /// Names under which the run is found again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
+    /// When faults were at work, as the log of a mock or a proxy told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<FaultWindow>,
     /// How it compares with an earlier run, where that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<BaselineSummary>,
@@ -227,6 +231,7 @@ pub fn summary(report: &Report, run_dir: Option<&Path>) -> Summary {
         run_dir: run_dir.map(|path| path.to_string_lossy().into_owned()),
         seed: report.seed,
         tags: report.tags.clone(),
+        faults: report.faults.clone(),
         baseline: report.baseline.clone(),
     }
 }

@@ -13,10 +13,12 @@
 //! | `writer`    | the thread that writes                                             |
 //! | `filter`    | which rows are wanted                                              |
 //! | `stats`     | the sums of a log                                                  |
+//! | `faults`    | when faults were at work, by a log                                 |
 //! | `spec`      | a store as people write it                                         |
 //! | `store`     | where rows are kept, a file each                                   |
 
 mod attempts;
+mod faults;
 mod filter;
 mod handle;
 mod headers;
@@ -30,6 +32,7 @@ mod time;
 mod word;
 mod writer;
 
+pub use faults::{FaultsSeen, extent, fault_windows};
 pub use filter::{Filter, Keep};
 pub use handle::{Audit, AuditError, AuditIncomplete, Closing};
 pub use headers::Headers;

@@ -12,6 +12,8 @@ const LEFT: f64 = 62.0;
 const RIGHT: f64 = 14.0;
 const TOP: f64 = 22.0;
 const BOTTOM: f64 = 40.0;
+/// How wide a letter is, about.
+const LETTER: f64 = 6.5;
 
 /// How values of an axis are told.
 pub(crate) type Told = fn(f64) -> String;
@@ -21,6 +23,13 @@ pub(crate) struct Axis {
     pub(crate) scale: Scale,
     pub(crate) told: Told,
     pub(crate) name: &'static str,
+}
+
+/// What the names of colours are those of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Drawn {
+    Lines,
+    Areas,
 }
 
 /// An image that is being drawn.
@@ -78,7 +87,8 @@ impl Canvas {
         );
     }
 
-    /// A line through these points; a gap where a value is missing.
+    /// A line through these points; a gap where a value is missing. The style sheet gives each colour dashes
+    /// of its own, too.
     pub(crate) fn line(
         &mut self,
         points: impl IntoIterator<Item = (f64, Option<f64>)>,
@@ -95,25 +105,31 @@ impl Canvas {
                 None => pen = 'M',
             }
         }
-        let _ = write!(self.body, "<path class=\"line c{colour}\" d=\"{path}\"/>");
+        if !path.is_empty() {
+            let _ = write!(self.body, "<path class=\"line c{colour}\" d=\"{path}\"/>");
+        }
     }
 
     /// The area between a lower and an upper edge.
     pub(crate) fn area(&mut self, points: &[(f64, f64, f64)], colour: usize) {
-        self.between(points, "area", colour);
+        self.between(points, &format!("area c{colour}"));
     }
 
     /// The same, through which what lies below is seen: where a line may lie for all that is known.
     pub(crate) fn band(&mut self, points: &[(f64, f64, f64)], colour: usize) {
-        self.between(points, "band", colour);
+        self.between(points, &format!("band c{colour}"));
     }
 
-    fn between(&mut self, points: &[(f64, f64, f64)], class: &str, colour: usize) {
+    fn between(&mut self, points: &[(f64, f64, f64)], class: &str) {
+        // A path without a point is none, and browsers complain of it.
+        if points.is_empty() {
+            return;
+        }
         let upper = points.iter().map(|(x, _, high)| (*x, *high));
         let lower = points.iter().rev().map(|(x, low, _)| (*x, *low));
         let corners = upper.chain(lower).map(|(x, y)| format!("{:.1} {:.1}", self.x(x), self.y(y)));
         let path = corners.collect::<Vec<_>>().join("L");
-        let _ = write!(self.body, "<path class=\"{class} c{colour}\" d=\"M{path}Z\"/>");
+        let _ = write!(self.body, "<path class=\"{class}\" d=\"M{path}Z\"/>");
     }
 
     /// A point.
@@ -131,7 +147,7 @@ impl Canvas {
         let (left, right) = (x - 4.0, x + 4.0);
         let _ = write!(
             self.body,
-            "<path class=\"line c{colour}\" d=\"M{x:.1} {low:.1}V{high:.1}M{left:.1} {low:.1}H{right:.1}M{left:.1} {high:.1}H{right:.1}\"/>"
+            "<path class=\"whisker c{colour}\" d=\"M{x:.1} {low:.1}V{high:.1}M{left:.1} {low:.1}H{right:.1}M{left:.1} {high:.1}H{right:.1}\"/>"
         );
     }
 
@@ -146,26 +162,45 @@ impl Canvas {
         );
     }
 
-    /// A span of the x axis, with its name.
-    pub(crate) fn span(&mut self, from: f64, to: f64, name: &str) {
+    /// A span of the x axis, with its name where it fits.
+    pub(crate) fn span(&mut self, from: f64, to: f64, name: &str, is_shaded: bool) {
         let (left, right) = (self.x(from), self.x(to));
-        let height = self.height - BOTTOM - TOP;
-        let width = right - left;
-        let _ = write!(
-            self.body,
-            "<rect class=\"span\" x=\"{left:.1}\" y=\"{TOP}\" width=\"{width:.1}\" height=\"{height:.1}\"/>"
-        );
-        if width > 40.0 {
+        let (width, height) = (right - left, self.height - BOTTOM - TOP);
+        if is_shaded {
+            let _ = write!(
+                self.body,
+                "<rect class=\"span\" x=\"{left:.1}\" y=\"{TOP}\" width=\"{width:.1}\" height=\"{height:.1}\"/>"
+            );
+        }
+        if width > LETTER * name.chars().count() as f64 {
             self.label((left + 3.0, TOP + 11.0), name, "start");
         }
     }
 
+    /// A span of the x axis in which a fault was at work, with its label at the foot: one above the other
+    /// where there are several.
+    pub(crate) fn fault(&mut self, (from, to): (f64, f64), label: &str, colour: usize, row: usize) {
+        let (left, right) = (self.x(from), self.x(to));
+        let bottom = self.height - BOTTOM;
+        // A single hit is a moment, and is seen all the same.
+        let (width, height) = ((right - left).max(2.0), bottom - TOP);
+        let _ = write!(
+            self.body,
+            "<rect class=\"fault c{colour}\" x=\"{left:.1}\" y=\"{TOP}\" width=\"{width:.1}\" height=\"{height:.1}\"/>"
+        );
+        self.label((left + 3.0, bottom - 5.0 - 14.0 * (row % 4) as f64), label, "start");
+    }
+
     /// The image, with the names of its colours below.
-    pub(crate) fn svg(self, legend: &[(&str, usize)]) -> String {
+    pub(crate) fn svg(self, drawn: Drawn, legend: &[(&str, usize)]) -> String {
+        let kind = match drawn {
+            Drawn::Lines => "key line",
+            Drawn::Areas => "key",
+        };
         let mut names = String::new();
         for (name, colour) in legend {
             let name = text(name, LONGEST_NAME);
-            let _ = write!(names, "<span class=\"key c{colour}\">{name}</span>");
+            let _ = write!(names, "<span class=\"{kind} c{colour}\">{name}</span>");
         }
         format!(
             "<svg viewBox=\"0 0 {WIDTH} {}\" aria-hidden=\"true\" focusable=\"false\">{}</svg><p class=\"keys\">{names}</p>",

@@ -177,7 +177,7 @@ fn figure(bars: &Bars) -> String {
          <svg style=\"max-width:{WIDTH}px\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{title}\">{svg}</svg>\
          <details><summary>Numbers</summary>{}</details></section>\n",
         prose(&bars.reading, LONGEST_TEXT),
-        Table::new(&["", "Time"], rows).html(&bars.title),
+        Table::new(&["Of", "Time"], rows).html(&bars.title),
     )
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::time::{Mark, Span};
+use super::span::{Mark, Span};
 use crate::{
     pace::Arrival,
     report::{Report, Window},
@@ -14,6 +14,9 @@ use crate::{
 const FEWEST_WINDOWS: usize = 3;
 /// The share of the calls of an average window below which a window has no percentiles.
 const HARDLY_A_CALL: f64 = 0.1;
+
+/// The share of a run from which on a fault is at work all the time.
+const NEARLY_ALL: f64 = 0.9;
 
 /// The windows, if there are enough for a line.
 pub(super) fn windows(report: &Report) -> Option<&[Window]> {
@@ -96,7 +99,7 @@ fn paused_until(report: &Report, secs: f64) -> f64 {
     paused_within(&report.pauses, Duration::ZERO, until).as_secs_f64()
 }
 
-/// The steps of the load, and when it was held.
+/// The steps of the load, when it was held, and when faults were at work.
 pub(super) fn spans(report: &Report) -> Vec<Span> {
     let mut from = load_start(report);
     let steps = report.scenario_kind.settings().steps().into_iter().map(|step| {
@@ -111,7 +114,26 @@ pub(super) fn spans(report: &Report) -> Vec<Span> {
         name: "paused".into(),
         mark: Mark::Pause,
     });
-    steps.filter(|span| span.to > span.from).collect::<Vec<_>>().into_iter().chain(pauses).collect()
+    let steps: Vec<Span> = steps.filter(|span| span.to > span.from).collect();
+    steps.into_iter().chain(pauses).chain(faults(report)).collect()
+}
+
+/// When faults were at work. Each fault has a number, by when it first was.
+pub(super) fn faults(report: &Report) -> Vec<Span> {
+    let mut names: Vec<&str> = Vec::new();
+    let mut spans = Vec::new();
+    for fault in &report.faults {
+        let known = names.iter().position(|name| *name == fault.name);
+        let number = known.unwrap_or_else(|| {
+            names.push(&fault.name);
+            names.len() - 1
+        });
+        let (from, to) = (fault.from.as_secs_f64(), fault.to.as_secs_f64());
+        let lasts = to - from >= report.duration.as_secs_f64() * NEARLY_ALL;
+        let mark = if lasts { Mark::Lasting(number) } else { Mark::Fault(number) };
+        spans.push(Span { from, to, name: fault.name.clone(), mark });
+    }
+    spans
 }
 
 /// When so many seconds of load have passed: pauses come on top.

@@ -3,6 +3,7 @@
 use super::{
     escape::{LONGEST_TEXT, prose, text},
     plots::Plot,
+    span,
     table::Table,
     time::TimeChart,
 };
@@ -37,9 +38,7 @@ impl Figure {
             Picture::Table => table,
             picture => {
                 let image = picture.html(id, &self.reading);
-                format!(
-                    "{image}\n<details><summary>Numbers of this plot</summary>{table}</details>"
-                )
+                format!("{image}\n{}", folded(title, &table))
             }
         };
         let kind = if matches!(self.picture, Picture::Time(_)) { "figure time" } else { "figure" };
@@ -50,13 +49,21 @@ impl Figure {
     }
 }
 
+/// A table below a picture. Whoever goes from one summary to the next hears which is which.
+pub(crate) fn folded(title: &str, table: &str) -> String {
+    format!(
+        "<details><summary>Numbers of this plot<span class=\"unseen\">: {title}</span></summary>{table}</details>"
+    )
+}
+
 impl Picture {
     fn html(&self, id: &str, reading: &str) -> String {
         let label = text(reading, LONGEST_TEXT);
         match self {
             Self::Time(chart) => format!(
-                "<div class=\"plot\" data-plot=\"{id}\" role=\"img\" aria-label=\"{label}\">{}</div>",
-                chart.still()
+                "<div class=\"plot\" data-plot=\"{id}\" role=\"img\" aria-label=\"{label}\">{}</div>{}",
+                chart.still(),
+                span::keys(&chart.spans)
             ),
             Self::Still(svg) => {
                 format!("<div class=\"still\" role=\"img\" aria-label=\"{label}\">{svg}</div>")

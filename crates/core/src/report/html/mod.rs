@@ -5,7 +5,7 @@
 //! | `page`   | the page of a run, and what is seen first; `shell` is around every page         |
 //! | `plots/` | one file for each plot; how to add one                                          |
 //! | `figure` | a plot with its sentence and its table; `table` is the latter                   |
-//! | `time`   | plots over time; `canvas` and `scale` draw what needs no script                 |
+//! | `time`   | plots over time, `span` parts of it; `canvas` and `scale` draw without a script  |
 //! | `live`   | the same page of a run that goes on                                             |
 //! | `checks` | the page of a list of checks, which others fill in                              |
 //! | `course` | what several plots know of the run                                              |
@@ -17,13 +17,14 @@ pub(crate) mod canvas;
 pub mod checks;
 mod course;
 pub(crate) mod escape;
-mod figure;
+pub(crate) mod figure;
 pub mod live;
 pub(crate) mod nines;
 mod page;
 mod plots;
 pub(crate) mod scale;
 pub(crate) mod shell;
+mod span;
 pub(crate) mod table;
 #[cfg(test)]
 mod tests;

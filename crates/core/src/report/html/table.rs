@@ -23,7 +23,7 @@ impl Table {
     /// The table as HTML. The first column names its row.
     pub(crate) fn html(&self, caption: &str) -> String {
         let mut html = format!(
-            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table><caption>{0}</caption><thead><tr>",
+            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table: {0}\"><table><caption>{0}</caption><thead><tr>",
             text(caption, LONGEST_NAME)
         );
         for name in &self.head {

@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{
-    canvas::{Axis, Canvas},
+    canvas::{Axis, Canvas, Drawn},
     scale::{Scale, clock, millis, short},
+    span::{self, Span},
     table::Table,
 };
 
@@ -92,34 +93,6 @@ pub(super) struct TimeChart {
     pub(super) shape: Shape,
 }
 
-/// A part of the run.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Span {
-    pub(super) from: f64,
-    pub(super) to: f64,
-    pub(super) name: String,
-    pub(super) mark: Mark,
-}
-
-/// Why a part of the run is told apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mark {
-    /// A step of the scenario.
-    Step,
-    /// The load was held.
-    Pause,
-}
-
-impl Mark {
-    /// The word that the script knows it by.
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Step => "step",
-            Self::Pause => "pause",
-        }
-    }
-}
-
 /// What is drawn of the values.
 pub(super) enum Shape {
     /// Lines.
@@ -148,8 +121,8 @@ impl TimeChart {
             "at": points.iter().map(|(at, _)| json!((at * 10.0).round() / 10.0)).collect::<Vec<_>>(),
             "series": series.collect::<Vec<_>>(),
             "limits": self.limits,
-            "spans": self.spans.iter().map(|span| json!([span.from, span.to, span.name, span.mark.as_str()])).collect::<Vec<_>>(),
-            "stack": matches!(self.shape, Shape::Stack),
+            "spans": self.spans.iter().map(Span::data).collect::<Vec<_>>(),
+            "stack": self.is_stack(),
         });
         if let Shape::Cells { cells, rows } = &self.shape {
             // One flat list: a bracket for each of ten thousand cells is as long as the cell.
@@ -168,9 +141,7 @@ impl TimeChart {
         let (from, to) = self.range();
         let x = Axis { scale: Scale::exact(from, to), told: clock, name: "since the start" };
         let mut canvas = Canvas::new(STILL_HEIGHT, x, self.axis(first.unit));
-        for span in &self.spans {
-            canvas.span(span.from, span.to, &span.name);
-        }
+        self.spans.iter().enumerate().for_each(|(at, span)| span.draw(at, &mut canvas));
         // Two scales in one picture mislead; what has another unit than the first is in the table.
         let shown: Vec<usize> =
             (0..self.series.len()).filter(|at| self.series[*at].unit == first.unit).collect();
@@ -188,7 +159,7 @@ impl TimeChart {
         }
         let legend: Vec<(&str, usize)> =
             shown.iter().map(|at| (self.series[*at].name, self.series[*at].colour)).collect();
-        canvas.svg(&legend)
+        canvas.svg(if self.is_stack() { Drawn::Areas } else { Drawn::Lines }, &legend)
     }
 
     /// The numbers, some of them where there are many.
@@ -198,14 +169,26 @@ impl TimeChart {
             Unit::Megabytes => format!("{} (MB)", series.name),
             _ => series.name.to_owned(),
         }));
+        let thinned = self.thinned(STILL_ROWS);
+        let step = match thinned.as_slice() {
+            [(first, _), (second, _), ..] => second - first,
+            _ => 1.0,
+        };
+        let faults = span::has_faults(&self.spans);
+        head.extend(faults.then(|| "Faults".to_owned()));
         let row = |(at, values): (f64, Vec<Option<f64>>)| {
             let told =
                 self.series.iter().zip(values).map(|(series, value)| {
                     value.map_or("-".into(), |value| series.unit.told(value))
                 });
-            [clock(at)].into_iter().chain(told).collect()
+            let faults = faults.then(|| span::at_work(&self.spans, at, at + step));
+            [clock(at)].into_iter().chain(told).chain(faults).collect()
         };
-        Table { head, rows: self.thinned(STILL_ROWS).into_iter().map(row).collect() }
+        Table { head, rows: thinned.into_iter().map(row).collect() }
+    }
+
+    const fn is_stack(&self) -> bool {
+        matches!(self.shape, Shape::Stack)
     }
 
     fn range(&self) -> (f64, f64) {

@@ -70,6 +70,7 @@ impl From<&Report> for Document {
             fuzz: report.fuzz.clone(),
             tags: report.tags.clone(),
             burst: report.burst.clone(),
+            faults: report.faults.clone(),
             histograms_ns: Histograms {
                 latency: report.latency.histogram.clone(),
                 service: report.service.histogram.clone(),
@@ -126,6 +127,7 @@ impl From<Document> for Report {
             seed: document.seed,
             tags: document.tags,
             burst: document.burst,
+            faults: document.faults,
             baseline: None,
         }
     }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::numbers::{Millis, Seconds, Timestamp};
 use crate::{
     event::ProcessSample,
+    fault::FaultWindow,
     fuzz::FuzzStats,
     histogram::{self, Buckets},
     outcome::ErrorCategory,
@@ -120,6 +121,9 @@ pub(super) struct Document {
     /// The calls of a burst one by one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) burst: Vec<Lane>,
+    /// When faults were at work, as the log of a mock or a proxy told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) faults: Vec<FaultWindow>,
     /// All times, for one's own analysis.
     pub(super) histograms_ns: Histograms,
 }

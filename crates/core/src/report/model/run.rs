@@ -13,6 +13,7 @@ use super::{
     ThroughputStats, ToolStats, TraceStats, Validity, Verdict, Window,
 };
 use crate::{
+    fault::FaultWindow,
     fuzz::FuzzStats,
     report::{Renderer as _, json, markdown, summary::BaselineSummary},
     scenario::ScenarioKind,
@@ -102,6 +103,9 @@ pub struct Report {
     /// The calls of a burst one by one, where the scenario is one.
     #[serde(default)]
     pub burst: Vec<Lane>,
+    /// When faults were at work, as the log of a mock or a proxy told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<FaultWindow>,
     /// How it compares with an earlier run, where that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<BaselineSummary>,

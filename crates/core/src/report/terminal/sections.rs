@@ -12,7 +12,7 @@ use super::{
 use crate::{
     display::visible,
     report::{
-        Finding, LatencyStats, Report, Severity, Verdict,
+        Finding, LatencyStats, Report, Severity, Verdict, felt,
         figures::{counted, decimal, grouped, percent, total},
         meaning::meaning,
         phrases,
@@ -117,12 +117,24 @@ impl Screen<'_> {
         if let Some(told) = process_line(report) {
             self.field("Process", &told);
         }
+        self.faults(report);
         if let Some(told) = phrases::grades(report) {
             self.field("Grade", &told);
         }
         if let Some(told) = phrases::coverage(report) {
             self.field("Coverage", &told);
         }
+    }
+
+    /// What the faults did.
+    fn faults(&mut self, report: &Report) {
+        let faults = felt::telling(report);
+        let shown = faults.len().min(self.detail.evidence.max(1));
+        for (at, fault) in faults.iter().take(shown).enumerate() {
+            let label = if at == 0 { "Faults" } else { "" };
+            self.field(label, &felt::sentence(report, fault));
+        }
+        self.more(faults.len(), shown);
     }
 
     /// One tool is told by the figures above.

@@ -66,6 +66,11 @@ pub(super) const REPORT: &[Flag] = &[
     Flag("--from-trace", "", Tested(TOLD_AGAIN)),
     Flag("--format", "pdf", Tested(&[REPORTS])),
     Flag("--json", "", Tested(&[REPORTS])),
+    Flag(
+        "--audit",
+        "mysql://x",
+        Tested(&["cli faults::a_saved_run_shows_when_faults_were_at_work"]),
+    ),
     Flag("--github", "", Tested(&[REPORTS])),
     Flag("--code-quality", "", Tested(&[REPORTS])),
     Flag("--junit", "", Tested(&[REPORTS])),
@@ -184,6 +189,10 @@ fn saved_runs_are_compared_as_asked_for() {
     printed(&bench, &["compare", &base, &other, "--markdown", "c.md", "--html", "c.html"]);
     let page = |name: &str| std::fs::read_to_string(bench.path().join(name)).unwrap();
     assert!(page("c.md").contains("|") && page("c.html").contains("<html"));
+    let third = with_run(&bench, "c", &[]);
+    let several = printed(&bench, &["compare", &base, &other, &third, "--html", "c.html"]);
+    assert!(several.contains("current 2 against base"), "{several}");
+    assert!(page("c.html").contains("current 2"), "{}", page("c.html"));
     let same = printed(&bench, &["compare", &base, "missing"]);
     assert!(same.contains("missing is not a run directory"), "{same}");
 }

@@ -585,6 +585,7 @@ pub(super) const RUN: &[Flag] = &[
             r#""worker":1,"#,
         ),
     ),
+    Flag("--audit", "mysql://x", Tested(&["cli faults::a_run_shows_when_faults_were_at_work"])),
     Flag("--github", "", Tested(ANNOTATED)),
     Flag("--junit", "", Tested(&["cli effects::flags::load::a_run_is_told_to_ci_servers"])),
     Flag("--code-quality", "", Tested(ANNOTATED)),

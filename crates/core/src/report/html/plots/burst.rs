@@ -117,20 +117,21 @@ fn svg(lanes: &[Lane]) -> String {
     for (at, lane) in lanes.iter().enumerate() {
         let (y, x) = (TOP + ROW * at as f64 + 1.0, place(since(lane.from)));
         let width = (place(since(lane.to)) - x).max(1.0);
-        let colour = match lane.failed {
-            None => 0,
-            Some(_) if was_answered(lane) => 3,
-            Some(_) => 1,
+        // An open bar has no end for those who do not tell the colours apart, either.
+        let look = match lane.failed {
+            None => "bar c0",
+            Some(_) if was_answered(lane) => "bar c3",
+            Some(_) => "bar open c1",
         };
         let _ = write!(
             body,
-            "<rect class=\"bar c{colour}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"7\"/>"
+            "<rect class=\"{look}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"7\"/>"
         );
     }
     format!(
         "<svg viewBox=\"0 0 {WIDTH} {height}\" aria-hidden=\"true\" focusable=\"false\">{body}</svg>\
          <p class=\"keys\"><span class=\"key c0\">ok</span><span class=\"key c3\">answered late or with an error</span>\
-         <span class=\"key c1\">never answered</span></p>"
+         <span class=\"key open c1\">never answered</span></p>"
     )
 }
 

@@ -49,7 +49,7 @@ pub(super) fn make(report: &Report) -> Option<Figure> {
         at: times(windows),
         series: lines.into_iter().map(line).collect(),
         limits: Vec::new(),
-        spans: Vec::new(),
+        spans: course::faults(report),
         shape: Shape::Cells { cells, rows: ROWS },
     };
     Some(Figure { reading: reading(report), table: chart.table(), picture: Picture::Time(chart) })

@@ -4,6 +4,7 @@
 mod burst;
 mod coverage;
 mod environment;
+mod faults;
 mod fuzz;
 mod heat;
 mod in_flight;
@@ -76,7 +77,13 @@ pub(super) static PLOTS: &[Plot] = &[
         make: percentiles::make,
     },
     Plot { id: "heat", title: "Latency heat map", part: Part::Time, make: heat::make },
-    Plot { id: "recovery", title: "Around the burst", part: Part::Time, make: recovery::make },
+    Plot {
+        id: "recovery",
+        title: "Disturbance and recovery",
+        part: Part::Time,
+        make: recovery::make,
+    },
+    Plot { id: "faults", title: "Faults at work", part: Part::Time, make: faults::make },
     Plot { id: "outcomes", title: "How calls ended", part: Part::Time, make: outcomes::make },
     Plot { id: "in-flight", title: "Calls in flight", part: Part::Time, make: in_flight::make },
     Plot { id: "memory", title: "Memory of the server", part: Part::Time, make: memory::make },

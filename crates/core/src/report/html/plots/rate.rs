@@ -3,7 +3,7 @@
 use crate::report::{
     Report, Window,
     html::{
-        canvas::{Axis, Canvas},
+        canvas::{Axis, Canvas, Drawn},
         course::{self, ended, whole_windows},
         figure::{Figure, Picture},
         scale::{Scale, millis, short},
@@ -49,7 +49,7 @@ pub(super) fn make(report: &Report) -> Option<Figure> {
     let rows = [row("quietest third", quiet), row("between", between), row("busiest third", busy)];
     Some(Figure {
         reading,
-        picture: Picture::Still(canvas.svg(&[("one window", 0)])),
+        picture: Picture::Still(canvas.svg(Drawn::Areas, &[("one window", 0)])),
         table: Table::new(
             &["Windows", "How many", "From calls/s", "To calls/s", "Median p99"],
             rows,

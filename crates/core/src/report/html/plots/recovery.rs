@@ -1,33 +1,36 @@
-//! What a burst does to the calls around it, and how long it is felt.
+//! What a burst or a fault does to the calls around it, and how long it is felt.
 
 use crate::{
     report::{
         Report, Window,
+        felt::{self, NOTICEABLE_MS, SLOWER},
         html::{
             course::{self, ended, quantiles, rate, times},
             figure::{Figure, Picture},
             scale::millis,
-            time::{Mark, Series, Shape, Span, Thin, TimeChart, Unit},
+            span::{Mark, Span},
+            time::{Series, Shape, Thin, TimeChart, Unit},
         },
     },
     scenario::ScenarioKind,
 };
 
-/// How many times the usual median still counts as recovered …
-const SLOWER: f64 = 2.0;
-/// … or how many milliseconds more, so that noise is no news. The finding `no_recovery` has the same.
-const NOTICEABLE_MS: f64 = 10.0;
-
 pub(super) fn make(report: &Report) -> Option<Figure> {
-    let ScenarioKind::Spike(_) = report.scenario_kind else { return None };
     let windows = course::windows(report)?;
-    let burst = burst(report)?;
+    let burst = burst(report);
+    // One of them; the table of faults has all.
+    let fault = felt::telling(report).into_iter().next();
+    if burst.is_none() && fault.is_none() {
+        return None;
+    }
     let line = |name, unit, colour, thin, values| Series { name, unit, colour, thin, values };
     let failed = |window: &Window| {
         (ended(window) > 0).then(|| window.errors as f64 * 100.0 / ended(window) as f64)
     };
     let medians = quantiles(windows, 0.5);
-    let reading = reading(windows, &medians, &burst);
+    let burst = burst.map(|burst| reading(windows, &medians, &burst));
+    let fault = fault.map(|fault| felt::sentence(report, fault));
+    let reading: Vec<String> = burst.into_iter().chain(fault).collect();
     let chart = TimeChart {
         at: times(windows),
         series: vec![
@@ -45,11 +48,13 @@ pub(super) fn make(report: &Report) -> Option<Figure> {
         spans: course::spans(report),
         shape: Shape::Lines,
     };
-    Some(Figure { reading, table: chart.table(), picture: Picture::Time(chart) })
+    let (reading, table) = (reading.join(" "), chart.table());
+    Some(Figure { reading, table, picture: Picture::Time(chart) })
 }
 
 /// The second of the three steps of a spike.
 fn burst(report: &Report) -> Option<Span> {
+    let ScenarioKind::Spike(_) = report.scenario_kind else { return None };
     let mut steps = course::spans(report).into_iter().filter(|span| span.mark == Mark::Step);
     steps.nth(1)
 }

@@ -6,7 +6,7 @@ use crate::{
         LatencyStats, Report,
         figures::{counted, ratio},
         html::{
-            canvas::{Axis, Canvas},
+            canvas::{Axis, Canvas, Drawn},
             course,
             figure::{Figure, Picture},
             nines,
@@ -38,7 +38,7 @@ pub(super) fn make(report: &Report) -> Option<Figure> {
     for (limit, name) in &limits {
         canvas.limit(*limit, name);
     }
-    let picture = Picture::Still(canvas.svg(&legend));
+    let picture = Picture::Still(canvas.svg(Drawn::Lines, &legend));
     Some(Figure { reading: reading(report), picture, table: table(response, service) })
 }
 

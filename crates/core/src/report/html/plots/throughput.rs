@@ -6,7 +6,7 @@ use crate::{
         Report, SegmentStats,
         figures::{counted, percent},
         html::{
-            canvas::{Axis, Canvas},
+            canvas::{Axis, Canvas, Drawn},
             figure::{Figure, Picture},
             scale::{Scale, short},
             table::Table,
@@ -63,10 +63,13 @@ pub(super) fn make(report: &Report) -> Option<Figure> {
             counted(points.len() as u64, "step"),
             curve.map_or(String::new(), |curve| told(&curve))
         ),
-        picture: Picture::Still(canvas.svg(match curve {
-            Some(_) => &[("one step of the load", 0), ("scalability law", 3)],
-            None => &[("one step of the load", 0)],
-        })),
+        picture: Picture::Still(canvas.svg(
+            Drawn::Lines,
+            match curve {
+                Some(_) => &[("one step of the load", 0), ("scalability law", 3)],
+                None => &[("one step of the load", 0)],
+            },
+        )),
         table: Table::new(&["Load", "Calls/s", "p50", "p99", "Failed"], points.iter().map(row)),
     })
 }

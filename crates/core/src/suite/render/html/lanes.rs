@@ -13,10 +13,12 @@ use crate::{
     },
 };
 
-const WIDTH: f64 = 960.0;
-const LEFT: f64 = 190.0;
+const WIDTH: f64 = 480.0;
+const LEFT: f64 = 132.0;
 const LANE: f64 = 26.0;
 const FOOT: f64 = 26.0;
+/// How much of a name fits beside its lane.
+const LONGEST_LABEL: usize = 20;
 /// Calls that are drawn of one agent; the table has as many.
 const MOST_CALLS: usize = 200;
 /// A call that took no time is still seen.
@@ -31,7 +33,10 @@ pub(super) fn section(tests: &[TestResult]) -> String {
         .collect();
     match html.is_empty() {
         true => html,
-        false => super::section("trajectories", "What each agent did", &html),
+        false => {
+            let html = format!("<div class=\"grid-of\">\n{html}</div>\n");
+            super::section("trajectories", "What each agent did", &html)
+        }
     }
 }
 
@@ -41,10 +46,15 @@ fn figure(name: &str, trajectory: &Trajectory) -> String {
     format!(
         "<section class=\"figure\" aria-label=\"{name}\"><h3>{name}</h3><p class=\"reading\">{}</p>\n\
          <div class=\"still\" role=\"img\" aria-label=\"{name}: calls over time\">{}</div>\
-         <p class=\"keys\"><span class=\"key c2\">answered</span><span class=\"key c1\">failed</span><span class=\"key c5\">met a fault</span></p>\n\
+         <p class=\"keys\"><span class=\"key c2\">answered</span><span class=\"key c1\">failed</span><span class=\"key c5\">met a fault</span>{}</p>\n\
          <details><summary>Calls one by one</summary><ul>{}</ul></details></section>\n",
         reading(trajectory),
         drawing(calls, trajectory.ended_ms),
+        if has_fault(calls) {
+            "<span class=\"key fault c5\">a fault was at work</span>"
+        } else {
+            ""
+        },
         calls.iter().map(item).collect::<String>(),
     )
 }
@@ -80,51 +90,76 @@ fn colour(call: &TracedCall) -> usize {
     }
 }
 
+fn has_fault(calls: &[TracedCall]) -> bool {
+    calls.iter().any(|call| call.fault.is_some())
+}
+
+/// The lane of a call among others, and that of the fault that it met.
+fn lane(call: &TracedCall) -> String {
+    format!("{}/{}", call.server, call.tool)
+}
+
+fn fault_lane(call: &TracedCall) -> Option<String> {
+    call.fault.as_ref().map(|fault| format!("fault {}", fault.name))
+}
+
 fn drawing(calls: &[TracedCall], ended_ms: u64) -> String {
-    let mut lanes: Vec<(&str, &str)> = Vec::new();
-    for call in calls {
-        let lane = (call.server.as_str(), call.tool.as_str());
-        if !lanes.contains(&lane) {
-            lanes.push(lane);
+    let mut lanes: Vec<String> = Vec::new();
+    // Faults lie below the tools.
+    for name in calls.iter().map(lane).chain(calls.iter().filter_map(fault_lane)) {
+        if !lanes.contains(&name) {
+            lanes.push(name);
         }
     }
     let end = calls.iter().map(|call| call.ended_ms).max().unwrap_or(0).max(ended_ms).max(1);
-    let x = |ms: u64| LEFT + (WIDTH - LEFT - 12.0) * ms as f64 / end as f64;
     let height = LANE * lanes.len() as f64 + FOOT;
     let mut svg =
         format!("<svg viewBox=\"0 0 {WIDTH} {height}\" aria-hidden=\"true\" focusable=\"false\">");
-    for (at, (server, tool)) in lanes.iter().enumerate() {
-        let y = LANE * (at as f64 + 0.5);
-        let name = text(&format!("{server}/{tool}"), 28);
-        let _ = write!(
-            svg,
-            "<path class=\"grid\" d=\"M{LEFT} {y:.1}H{WIDTH}\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{name}</text>",
-            LEFT - 8.0,
-            y + 4.0
-        );
+    for call in calls.iter().filter(|call| call.fault.is_some()) {
+        bar(&mut svg, "fault c5", call, end, (0.0, height - FOOT));
     }
-    for call in calls {
-        let lane =
-            lanes.iter().position(|lane| *lane == (call.server.as_str(), call.tool.as_str()));
-        let y = LANE * lane.unwrap_or(0) as f64 + 5.0;
-        let (from, to) = (x(call.started_ms), x(call.ended_ms.max(call.started_ms)));
-        let width = (to - from).max(THINNEST);
-        let _ = write!(
-            svg,
-            "<rect class=\"bar c{}\" x=\"{from:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{:.1}\"/>",
-            colour(call),
-            LANE - 10.0
-        );
+    lanes.iter().enumerate().for_each(|(at, name)| rail(&mut svg, at, name));
+    let of_faults = calls.iter().filter_map(|call| Some((call, fault_lane(call)?)));
+    for (call, name) in calls.iter().map(|call| (call, lane(call))).chain(of_faults) {
+        let at = lanes.iter().position(|lane| *lane == name).unwrap_or(0);
+        let class = format!("bar c{}", colour(call));
+        bar(&mut svg, &class, call, end, (LANE * at as f64 + 5.0, LANE - 10.0));
     }
     for (ms, anchor) in [(0, "start"), (end / 2, "middle"), (end, "end")] {
         let _ = write!(
             svg,
             "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{ms} ms</text>",
-            x(ms),
+            place(ms, end),
             height - 7.0
         );
     }
     svg + "</svg>"
+}
+
+fn place(ms: u64, end: u64) -> f64 {
+    LEFT + (WIDTH - LEFT - 12.0) * ms as f64 / end as f64
+}
+
+/// A lane with its name.
+fn rail(svg: &mut String, at: usize, name: &str) {
+    let y = LANE * (at as f64 + 0.5);
+    let _ = write!(
+        svg,
+        "<path class=\"grid\" d=\"M{LEFT} {y:.1}H{WIDTH}\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
+        LEFT - 8.0,
+        y + 4.0,
+        text(name, LONGEST_LABEL)
+    );
+}
+
+/// The time of a call, so far down and so high.
+fn bar(svg: &mut String, class: &str, call: &TracedCall, end: u64, (y, height): (f64, f64)) {
+    let (from, to) = (place(call.started_ms, end), place(call.ended_ms.max(call.started_ms), end));
+    let width = (to - from).max(THINNEST);
+    let _ = write!(
+        svg,
+        "<rect class=\"{class}\" x=\"{from:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"/>"
+    );
 }
 
 fn item(call: &TracedCall) -> String {

@@ -47,7 +47,7 @@ pub(super) fn section(tests: &[TestResult]) -> String {
         }
     }
     let mut html = String::from(
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Agents by faults\"><table><caption>Agents by faults: a blank cell was not met</caption><thead><tr><th scope=\"col\">Agent</th>",
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table: agents by faults\"><table><caption>Agents by faults: a blank cell was not met</caption><thead><tr><th scope=\"col\">Agent</th>",
     );
     for column in &columns {
         let _ = write!(html, "<th scope=\"col\">{}</th>", text(column, LONGEST_NAME));
