@@ -144,7 +144,10 @@ impl Audit {
     pub async fn record(&self, row: Row) -> Result<(), AuditError> {
         match &self.log {
             None => Ok(()),
-            Some(log) => log.queue.push_awaiting(row).await.map_err(AuditError::from),
+            Some(log) => {
+                let row = self.redaction.row(row);
+                log.queue.push_awaiting(row).await.map_err(AuditError::from)
+            }
         }
     }
 
@@ -152,7 +155,10 @@ impl Audit {
     pub fn record_blocking(&self, row: Row) -> Result<(), AuditError> {
         match &self.log {
             None => Ok(()),
-            Some(log) => log.queue.push_waiting(row).map_err(AuditError::from),
+            Some(log) => {
+                let row = self.redaction.row(row);
+                log.queue.push_waiting(row).map_err(AuditError::from)
+            }
         }
     }
 
