@@ -81,7 +81,7 @@ fn a_server_that_tells_its_variables_tells_nobody_else() {
 fn a_server_that_tells_its_arguments_tells_nobody_else() {
     let dir = tempfile::tempdir().unwrap();
     let teller = mock(TELLER);
-    try_all(dir.path(), &["-s", &format!("{teller} --token {CANARY}")]);
+    try_some(dir.path(), &["-s", &format!("{teller} --token {CANARY}")]);
     assert!(file_of_run(dir.path(), "config.toml").contains(r#""--token", "***""#));
     for arguments in [
         format!("--api-key={CANARY}"),

@@ -10,14 +10,15 @@ use crate::{
 /// Found in nothing else.
 pub(super) const CANARY: &str = "c4n4ry-5ecret-9f";
 
-/// The secret itself, and as others would write it: in base64 at all places of a group, and in URLs.
+/// A little more than half of the secret, as it is and as others would write it: in base64 at all places of
+/// a group, and in URLs. No cut may leave so much of it.
 const FORMS_OF_CANARY: [&str; 6] = [
-    CANARY,
-    "YzRuNHJ5LTVlY3JldC05Z",
-    "M0bjRyeS01ZWNyZXQtOW",
-    "jNG40cnktNWVjcmV0LTlm",
-    "c4n4ry%2D5ecret",
-    "%63%34%6E%34%72%79%2D",
+    "c4n4ry-5e",
+    "YzRuNHJ5LTVl",
+    "M0bjRyeS01ZW",
+    "jNG40cnktNWV",
+    "c4n4ry%2D5e",
+    "%63%34%6E%34%72%79%2D%35%65",
 ];
 
 pub(super) fn files_in(dir: &Path) -> Vec<PathBuf> {
