@@ -107,7 +107,8 @@ fn look_after_all() {
         let began = Instant::now();
         let crowded = crowded(&mut watched);
         drop(watched);
-        next_count = Instant::now() + (began.elapsed() * SHARE).min(LONGEST_PAUSE);
+        let pause = if now.is_some() { began.elapsed() * SHARE } else { LONGEST_PAUSE };
+        next_count = Instant::now() + pause.min(LONGEST_PAUSE);
         crowded.into_iter().for_each(disperse);
     }
 }

@@ -5,6 +5,9 @@ use std::process::ExitStatus;
 
 use mcp_loadtest_core::server::MOST_PROCESSES;
 
+/// How the end of a server reads that we ended while it was needed.
+pub(crate) const FROM_US: &str = "SIGKILL from us";
+
 /// How a process ended: with a code, by a signal, or in a way the system did not tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ExitInfo {
@@ -39,10 +42,7 @@ impl From<ExitStatus> for ExitInfo {
 impl fmt::Display for ExitInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(crowd) = self.crowd {
-            return write!(
-                f,
-                "SIGKILL from us, at {crowd} processes (at most {MOST_PROCESSES} may run)"
-            );
+            return write!(f, "{FROM_US}, at {crowd} processes (at most {MOST_PROCESSES} may run)");
         }
         match (self.code, self.signal) {
             // Windows reports a crash as a code such as 0xC0000005, unreadable in decimal.

@@ -51,6 +51,7 @@ pub use stop::{Patience, StopReport, StopStep};
 pub use stray::Stray;
 
 pub(crate) use capture::Capture;
+pub(crate) use exit::FROM_US;
 pub(crate) use host::{Ended, HostError, Lease, Running};
 
 #[cfg(unix)]
