@@ -29,7 +29,7 @@ impl App {
                 "write one, such as `-- python app.py`",
             )
         })?;
-        let launch = Launch {
+        let mut launch = Launch {
             args: args.to_vec(),
             env: variables,
             inherit_env: InheritEnv::All,
@@ -37,6 +37,7 @@ impl App {
             tee_stderr: TeeStderr::As("app"),
             ..Launch::new(program)
         };
+        launch.keep_secrets();
         let mut process = ServerProcess::spawn(&launch)?;
         // It gets nothing from us, and must not wait for it.
         drop(process.take_stdin());

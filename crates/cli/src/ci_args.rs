@@ -62,7 +62,8 @@ impl JunitArg {
 /// Writes a file that was asked for by name.
 pub(crate) fn write(env: &Env, path: &Path, text: &str) -> Result<(), CliError> {
     let path = env.path(path);
-    fs::write(&path, text).map_err(|source| CliError::Write { path, source })
+    let text = env.secrets().text(text);
+    fs::write(&path, &*text).map_err(|source| CliError::Write { path, source })
 }
 
 impl CiArgs {
@@ -153,6 +154,6 @@ fn append(variable: &str, text: impl FnOnce() -> String, env: &Env) -> Result<()
     let Some(path) = (env.var)(variable).filter(|path| !path.is_empty()) else { return Ok(()) };
     let path = Path::new(&path);
     let file = fs::OpenOptions::new().append(true).create(true).open(path);
-    file.and_then(|mut file| file.write_all(text().as_bytes()))
+    file.and_then(|mut file| file.write_all(env.secrets().text(&text()).as_bytes()))
         .map_err(|source| CliError::Write { path: path.to_owned(), source })
 }

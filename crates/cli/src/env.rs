@@ -8,7 +8,7 @@ use std::{
 
 use anstream::StripStream;
 use clap::ValueEnum;
-use mcp_loadtest_core::report::terminal::Signs;
+use mcp_loadtest_core::{report::terminal::Signs, secrets::Secrets};
 
 /// When to colour what is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Default)]
@@ -58,6 +58,7 @@ pub struct Env {
     pub program: PathBuf,
     stdout: Stream,
     stderr: Stream,
+    secrets: Secrets,
 }
 
 impl Env {
@@ -82,6 +83,7 @@ impl Env {
                 color: false,
                 failed: None,
             },
+            secrets: Secrets::default(),
         }
     }
 
@@ -101,6 +103,7 @@ impl Env {
             program,
             stdout: Stream { write: stdout, is_terminal: false, color: false, failed: None },
             stderr: Stream { write: stderr, is_terminal: false, color: false, failed: None },
+            secrets: Secrets::default(),
         }
     }
 
@@ -120,9 +123,19 @@ impl Env {
             (wanted(self.stdout.is_terminal), wanted(self.stderr.is_terminal));
     }
 
+    /// Keeps these out of all that is printed and written from now on.
+    pub(crate) fn keep(&mut self, secrets: &Secrets) {
+        self.secrets = self.secrets.and(secrets);
+    }
+
+    /// What is kept out of all that is printed and written.
+    pub(crate) fn secrets(&self) -> &Secrets {
+        &self.secrets
+    }
+
     /// Prints data.
     pub fn out(&mut self, text: &str) {
-        self.stdout.print(text);
+        self.stdout.print(&self.secrets.text(text));
     }
 
     /// Prints data as one JSON document that does no harm to a terminal.
@@ -133,7 +146,7 @@ impl Env {
 
     /// Prints talk.
     pub fn err(&mut self, text: &str) {
-        self.stderr.print(text);
+        self.stderr.print(&self.secrets.text(text));
     }
 
     /// Why what was printed did not arrive. A reader that went away (`| head`) is no reason to fail.

@@ -6,7 +6,7 @@ use std::{
 };
 
 use clap::{Args, builder::NonEmptyStringValueParser};
-use mcp_loadtest::Server;
+use mcp_loadtest::{Server, secrets_of};
 use mcp_loadtest_core::{
     clients::{self, NamedServer, Surroundings},
     config::{Config, ServerConfig, ServerSource, TransportName},
@@ -193,6 +193,7 @@ impl ServerArgs {
             ));
         }
         server.ca_cert = server.ca_cert.map(|file| env.path(&file));
+        env.keep(&secrets_of(&server));
         Ok(server)
     }
 
@@ -262,6 +263,7 @@ pub(crate) fn resolve_named(
     env: &mut Env,
 ) -> Result<Server, CliError> {
     let resolved = resolved(entry, &pairs_of_inputs(inputs)?, env)?;
+    env.keep(&secrets_of(&resolved.server));
     let mut talk = format!(
         "using `{}` from {}: {}\n",
         visible(&entry.name, 80),
@@ -334,7 +336,8 @@ fn split_words(line: &str) -> Result<Vec<String>, CliError> {
     let words = shlex::split(line).filter(|words| !words.is_empty());
     words.ok_or_else(|| {
         CliError::usage(
-            format!("`{line}` is not a command line"),
+            // Not shown: without its quotes nobody can tell what of it is secret.
+            "--server is not a command line: a quote is left open, or it is empty",
             "close every quote, as in --server \"python -m my_mcp\"",
         )
     })
@@ -351,7 +354,8 @@ pub(crate) fn split_pair(
             Ok((name.trim().to_owned(), value.trim().to_owned()))
         }
         _ => Err(CliError::usage(
-            format!("{flag} `{text}` is not a name, `{separator}` and a value"),
+            // Not shown: it may be the secret alone.
+            format!("{flag} is given something that is not a name, `{separator}` and a value"),
             format!("write it like {flag} \"{example}\""),
         )),
     }

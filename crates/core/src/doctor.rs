@@ -1,5 +1,7 @@
 //! What `doctor` tells: one entry for each check, with everything that it saw.
 
+use std::collections::BTreeMap;
+
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -48,6 +50,9 @@ pub struct Seen {
     /// What else helps to understand it, such as the last words of a server.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub details: Vec<String>,
+    /// The figures of the line by name, for those who do not read lines.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub figures: BTreeMap<String, f64>,
     /// What `--fix` did about it, or why it could not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub done: Option<String>,
@@ -62,8 +67,18 @@ impl Seen {
             fix: None,
             fixable: false,
             details: Vec::new(),
+            figures: BTreeMap::new(),
             done: None,
         }
+    }
+
+    /// Adds a figure, to the thousandth.
+    #[must_use]
+    pub fn figure(mut self, name: &str, value: f64) -> Self {
+        if value.is_finite() {
+            self.figures.insert(name.to_owned(), (value * 1e3).round() / 1e3);
+        }
+        self
     }
 
     /// Says what to do about it.

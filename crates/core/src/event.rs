@@ -228,6 +228,8 @@ pub mod note {
     pub const MADE_UP_CALL: &str = "made_up_call";
     /// The server process ended on its own.
     pub const SERVER_EXIT: &str = "server_exit";
+    /// The server started so many processes that we ended it.
+    pub const TOO_MANY_PROCESSES: &str = "too_many_processes";
     /// A reply came after its call had been given up.
     pub const LATE_REPLY: &str = "late_reply";
     /// A reply to no request of ours, or the second reply to one.

@@ -41,6 +41,7 @@ pub mod pace;
 pub mod reach;
 pub mod report;
 pub mod scenario;
+pub mod secrets;
 pub mod seed;
 pub mod server;
 pub mod silence;

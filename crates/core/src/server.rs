@@ -13,7 +13,10 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::{Size, as_text};
+use crate::{
+    secrets::masked_arguments,
+    units::{Size, as_text},
+};
 
 pub use builder::{IsReached, IsStarted, Reached, ServerBuilder, Started, StartedAndReached};
 pub use choices::{InheritEnv, ProtocolChoice};
@@ -24,6 +27,9 @@ pub const STARTUP_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long a server may take to end by itself before it is killed.
 pub const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// So many processes may belong to one server, itself included; one that has more is ended.
+pub const MOST_PROCESSES: usize = 512;
 
 /// One MCP server. Made by [`Server::stdio`], [`Server::http`], [`Server::sse`] or
 /// [`Server::websocket`], or read from a configuration.
@@ -186,18 +192,20 @@ impl Transport {
     }
 }
 
-/// The command line or the address, without what may be secret: environment, headers, credentials
-/// and query. Arguments are shown.
+/// The command line or the address, without what may be secret: environment, headers, credentials,
+/// query, and arguments that what stands before them gives away.
 impl Server {
     /// The flags that name this server on a command line, without secrets: headers are left out.
     pub fn as_flags(&self) -> String {
-        let started = self.is_started().then(|| {
-            let words = [&self.command].into_iter().chain(&self.args);
-            let command: Vec<_> = words.map(|word| shell_word(word)).collect();
-            format!("-s {}", shell_word(&command.join(" ")))
-        });
+        let started =
+            self.is_started().then(|| format!("-s {}", shell_word(&self.shown_command())));
         let url = self.transport.url().map(|url| format!("--url {}", shell_word(&public_url(url))));
         started.into_iter().chain(url).collect::<Vec<_>>().join(" ")
+    }
+
+    fn shown_command(&self) -> String {
+        let words = [self.command.clone()].into_iter().chain(masked_arguments(&self.args));
+        words.map(|word| shell_word(&word)).collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -205,8 +213,7 @@ impl fmt::Display for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let url = self.transport.url().map(public_url);
         if self.is_started() {
-            f.write_str(&shell_word(&self.command))?;
-            self.args.iter().try_for_each(|arg| write!(f, " {}", shell_word(arg)))?;
+            f.write_str(&self.shown_command())?;
         }
         match url {
             Some(url) if self.is_started() => write!(f, " at {url}"),
@@ -283,5 +290,8 @@ mod tests {
         assert_eq!(server.to_string(), "x -y at http://h/sse?…");
         let server = Server::stdio("my server").args(["", "it's", "-x"]).env("T", "secret").build();
         assert_eq!(server.to_string(), r"'my server' '' 'it'\''s' -x");
+        let server = Server::stdio("x").args(["--token", "secret", "--port=1"]).build();
+        assert_eq!(server.to_string(), "x --token '***' --port=1");
+        assert_eq!(server.as_flags(), r"-s 'x --token '\''***'\'' --port=1'");
     }
 }

@@ -12,6 +12,7 @@ use mcp_loadtest_core::{
     event::{Event, Phase, note},
     mcp::Revision,
     scenario::Scenario,
+    secrets::Secrets,
     server::Server,
     thresholds::Thresholds,
 };
@@ -80,6 +81,8 @@ pub(crate) struct Blueprint {
     pub(crate) pids: Pids,
     pub(crate) stderr_log: Option<PathBuf>,
     pub(crate) stdout_log: Option<PathBuf>,
+    /// What is kept out of all that is written.
+    pub(crate) secrets: Secrets,
 }
 
 impl Blueprint {

@@ -115,6 +115,11 @@ impl RunError {
         Self::Internal(format!("a thread does not start: {error}"))
     }
 
+    /// A report that tells a secret and could not be masked is not shown.
+    pub(crate) fn unmasked(error: serde_json::Error) -> Self {
+        Self::Internal(format!("the report tells a secret that could not be masked: {error}"))
+    }
+
     /// Whether nothing happened that anybody could want to look at.
     pub(crate) fn leaves_nothing(&self) -> bool {
         match self {

@@ -96,6 +96,7 @@ pub use mcp_loadtest_core::{
         Ramp, Reconnect, Scenario, ScenarioKind, ScenarioName, Sequence, SequenceStep, SlowMix,
         Soak, Spike, StageSettings, Sustained, ToolCall,
     },
+    secrets::Secrets,
     seed::Seed,
     server::{Server, Transport},
     thresholds::{ThresholdKind, ThresholdViolation, Thresholds},
@@ -112,6 +113,7 @@ pub use suite::{
     LoadedSuite, NoStand, Speaker, Stand, StartedLlm, StartedMock, Starting, SuiteOutcome,
     SuiteRun, TestWatcher, Watched,
 };
+pub use target::secrets_of;
 pub use unfinished::{Unfinished, UnfinishedRun};
 pub use wall_clock::wall_time;
 pub use watch::Watch;

@@ -224,7 +224,7 @@ mod tests {
     fn a_fast_load_is_sampled_and_still_counted_to_the_last_call() {
         let dir = tempfile::TempDir::new().unwrap();
         let path = dir.path().join("trace.jsonl");
-        let writer = TraceWriter::start(&path, Trace::Sampled).unwrap();
+        let writer = TraceWriter::start(&path, Trace::Sampled, Default::default()).unwrap();
         let recorder = Recorder::writing(Some(writer.sender()), 0, Default::default());
         let calls = 2 * CALLS_PER_SECOND;
         for id in 0..calls {

@@ -7,6 +7,7 @@ use mcp_loadtest_core::{
     event::{Event, note},
     report::{self, Report},
     scenario::Scenario,
+    secrets::Secrets,
     server::Server,
     thresholds::Thresholds,
 };
@@ -25,7 +26,7 @@ use crate::{
     recorder::Progress,
     run_dir::{RunDir, file},
     stop::Stop,
-    target::{Logs, TeeStderr, strictness, target},
+    target::{Logs, TeeStderr, secrets_of, strictness, target},
     trace_writer::TraceWriter,
     wall_clock::Identity,
     watch::{Onlooker, Watch},
@@ -168,7 +169,8 @@ impl Run {
     /// # let _ = report; Ok(()) }
     /// ```
     pub fn watch(&mut self) -> Watch {
-        let (watch, onlooker) = Watch::new(self.stop.clone(), self.pause.clone());
+        let (watch, onlooker) =
+            Watch::new(self.stop.clone(), self.pause.clone(), secrets_of(&self.server));
         self.onlooker = Some(onlooker);
         watch
     }
@@ -199,8 +201,9 @@ impl Run {
 
     fn execute_here(self) -> Result<Report, RunError> {
         let identity = Identity::new();
+        let secrets = secrets_of(&self.server);
         let dir = match &self.output_dir {
-            Some(parent) => Some(RunDir::create(parent, &identity, &self.config())?),
+            Some(parent) => Some(RunDir::create(parent, &identity, &self.config(), &secrets)?),
             None => None,
         };
         let trace_path = dir
@@ -209,14 +212,15 @@ impl Run {
             .filter(|_| self.output.trace != Trace::Off);
         let writer = match &trace_path {
             Some(path) => {
-                let started =
-                    TraceWriter::start(path, self.output.trace).inspect_err(|_| remove(&dir));
+                let started = TraceWriter::start(path, self.output.trace, secrets.clone())
+                    .inspect_err(|_| remove(&dir));
                 Some(started.map_err(|source| RunError::Output { path: path.clone(), source })?)
             }
             None => None,
         };
-        let blueprint =
-            self.blueprint(dir.as_ref(), writer.as_ref()).inspect_err(|_| remove(&dir))?;
+        let blueprint = self
+            .blueprint(dir.as_ref(), writer.as_ref(), &secrets)
+            .inspect_err(|_| remove(&dir))?;
         let judged = blueprint.without_trace();
         let conducted = conduct(blueprint, &identity);
         let written = writer.map_or(Ok(()), TraceWriter::finish);
@@ -235,17 +239,18 @@ impl Run {
             }
             let mut report = report::build(info.clone(), &conducted.tally);
             report.tags.clone_from(&self.output.tags);
+            let report = secrets.document(report).map_err(RunError::unmasked)?;
             let written = dir.as_ref().map(|dir| dir.write_report(&report, &self.output.formats));
-            (report, written.unwrap_or(Ok(())))
+            Ok::<_, RunError>((report, written.unwrap_or(Ok(()))))
         };
         let written = written
             .map_err(|source| RunError::Output { path: trace_path.unwrap_or_default(), source });
-        let (report, reported) = tell(written.as_ref().err());
+        let (report, reported) = tell(written.as_ref().err())?;
         let (report, why) = match (written, reported) {
             (Ok(()), Ok(())) => return Ok(report),
             (Err(why), _) => (report, why),
             // Those files that can be written must not say that all is well.
-            (Ok(()), Err(why)) => (tell(Some(&why)).0, why),
+            (Ok(()), Err(why)) => (tell(Some(&why))?.0, why),
         };
         // What was measured is worth more than the files.
         Err(RunError::Unwritten { report: Box::new(report), why: Box::new(why) })
@@ -264,6 +269,7 @@ impl Run {
         &self,
         dir: Option<&RunDir>,
         writer: Option<&TraceWriter>,
+        secrets: &Secrets,
     ) -> Result<Blueprint, RunError> {
         let tee = if self.tee_stderr { TeeStderr::On } else { TeeStderr::Off };
         let logs = Logs {
@@ -290,6 +296,7 @@ impl Run {
             pids: Pids::default(),
             stderr_log: logs.stderr,
             stdout_log: logs.stdout,
+            secrets: secrets.clone(),
         })
     }
 }

@@ -7,9 +7,8 @@ use std::{
 
 use mcp_loadtest_core::{
     config::{Config, Format},
-    llm::secret::MASK,
     report::{RENDERERS, Renderer, Report, summary},
-    server::public_url,
+    secrets::{MASK, Secrets, masked_arguments, masked_text, masked_url, names_a_secret},
 };
 use mcp_loadtest_wire::disk;
 
@@ -33,6 +32,7 @@ pub(crate) mod file {
 #[derive(Debug)]
 pub(crate) struct RunDir {
     path: PathBuf,
+    secrets: Secrets,
     _running: Running,
 }
 
@@ -76,19 +76,20 @@ impl RunDir {
         parent: &Path,
         identity: &Identity,
         config: &Config,
+        secrets: &Secrets,
     ) -> Result<Self, RunError> {
         let path = parent.join(name(identity, ""));
         let failed = |source: io::Error| RunError::Output { path: path.clone(), source };
         disk::create_dir_all(parent).map_err(failed)?;
         disk::create_dir(&path).map_err(failed)?;
         // Half a directory is of no use to anybody.
-        Self::fill(&path, config).inspect_err(|_| drop(fs::remove_dir_all(&path)))
+        Self::fill(&path, config, secrets).inspect_err(|_| drop(fs::remove_dir_all(&path)))
     }
 
-    fn fill(path: &Path, config: &Config) -> Result<Self, RunError> {
+    fn fill(path: &Path, config: &Config, secrets: &Secrets) -> Result<Self, RunError> {
         let running = Running::begin(path)
             .map_err(|source| RunError::Output { path: path.join(file::RUNNING), source })?;
-        let dir = Self { path: path.to_owned(), _running: running };
+        let dir = Self { path: path.to_owned(), secrets: secrets.clone(), _running: running };
         dir.write(file::CONFIG, masked(config).to_toml()?)?;
         dir.write(file::STDOUT, "")?;
         dir.write(file::STDERR, "")?;
@@ -109,7 +110,7 @@ impl RunDir {
     }
 
     fn write(&self, name: &str, text: impl AsRef<[u8]>) -> Result<(), RunError> {
-        write_whole(&self.path, name, text)
+        write_whole(&self.path, name, self.secrets.bytes(text.as_ref()))
     }
 
     /// Writes what the report says, in the forms that were asked for. A file that cannot be written
@@ -182,18 +183,11 @@ fn masked(config: &Config) -> Config {
         *value = MASK.into();
     }
     if let Some(url) = &mut config.server.url {
-        *url = public_url(url);
+        *url = masked_url(url);
     }
-    let secret = |key: &str| {
-        let key = key.to_ascii_uppercase();
-        ["TOKEN", "KEY", "SECRET", "PASSWORD", "CREDENTIAL", "AUTH"]
-            .iter()
-            .any(|word| key.contains(word))
-    };
+    config.server.args = masked_arguments(&config.server.args);
     for (key, value) in &mut config.server.env {
-        if secret(key) {
-            *value = MASK.into();
-        }
+        *value = if names_a_secret(key) { MASK.into() } else { masked_text(value) };
     }
     config
 }

@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use mcp_loadtest_core::server::{ProtocolChoice, Server, Transport};
+use mcp_loadtest_core::{
+    secrets::{Given, Secrets},
+    server::{ProtocolChoice, Server, Transport},
+};
 use mcp_loadtest_wire::{
     Trust,
     process::{Host, Launch, inspect},
@@ -68,5 +71,12 @@ fn launch(server: &Server, tee: TeeStderr) -> Launch {
     launch.working_dir.clone_from(&server.working_dir);
     launch.inherit_env = server.inherit_env;
     launch.tee_stderr = tee;
+    launch.secrets = Given::to(server).secrets();
+    launch.keep_secrets();
     launch
+}
+
+/// What a server is given that nobody else may know.
+pub fn secrets_of(server: &Server) -> Secrets {
+    launch(server, TeeStderr::Off).secrets
 }

@@ -11,7 +11,7 @@ use std::{
     thread::JoinHandle,
 };
 
-use mcp_loadtest_core::config::Trace;
+use mcp_loadtest_core::{config::Trace, secrets::Secrets};
 use mcp_loadtest_wire::{
     disk::File,
     torture::{Deed, strike},
@@ -68,11 +68,15 @@ pub(crate) struct TraceWriter {
 }
 
 impl TraceWriter {
-    pub(crate) fn start(path: &Path, mode: Trace) -> io::Result<Self> {
-        Self::start_on(File::create(path)?, mode)
+    pub(crate) fn start(path: &Path, mode: Trace, secrets: Secrets) -> io::Result<Self> {
+        Self::start_on(File::create(path)?, mode, secrets)
     }
 
-    fn start_on(mut file: impl io::Write + Send + 'static, mode: Trace) -> io::Result<Self> {
+    fn start_on(
+        mut file: impl io::Write + Send + 'static,
+        mode: Trace,
+        secrets: Secrets,
+    ) -> io::Result<Self> {
         let (buffers, receiver) = sync_channel::<Vec<u8>>(QUEUE);
         strike(Deed::Spawn, "the thread of the trace")?;
         let thread = std::thread::Builder::new().name("trace".into()).spawn(move || {
@@ -80,7 +84,8 @@ impl TraceWriter {
             // After a failed write the rest is still taken, so that no worker waits for ever.
             for buffer in receiver {
                 if result.is_ok() {
-                    result = file.write_all(&buffer);
+                    // A buffer holds whole lines, so no secret lies across two of them.
+                    result = file.write_all(&secrets.bytes(&buffer));
                 }
             }
             result
@@ -121,7 +126,8 @@ mod tests {
     #[test]
     fn no_load_waits_for_a_stuck_disk_and_what_it_was_too_slow_for_comes_back() {
         let (release, stuck) = channel();
-        let writer = TraceWriter::start_on(Stuck(stuck), Trace::Sampled).unwrap();
+        let writer =
+            TraceWriter::start_on(Stuck(stuck), Trace::Sampled, Secrets::default()).unwrap();
         let sender = writer.sender();
         assert_eq!(sender.patience(), Patience::None);
         let sent = (0..QUEUE + 10).map(|_| sender.send(b"{}\n".to_vec(), sender.patience()));
@@ -136,7 +142,7 @@ mod tests {
     #[test]
     fn a_full_trace_is_waited_for() {
         let (release, stuck) = channel();
-        let writer = TraceWriter::start_on(Stuck(stuck), Trace::Full).unwrap();
+        let writer = TraceWriter::start_on(Stuck(stuck), Trace::Full, Secrets::default()).unwrap();
         let sender = writer.sender();
         let load = std::thread::spawn(move || {
             (0..QUEUE + 10).filter_map(|_| sender.send(vec![0], sender.patience()).err()).count()

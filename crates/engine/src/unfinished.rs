@@ -82,7 +82,7 @@ mod tests {
 
     fn begin(parent: &Path, id: &str) -> RunDir {
         let identity = Identity { run_id: id.into(), started_at: SystemTime::UNIX_EPOCH };
-        RunDir::create(parent, &identity, &Config::default()).unwrap()
+        RunDir::create(parent, &identity, &Config::default(), &Default::default()).unwrap()
     }
 
     fn states(parent: &Path) -> Vec<Unfinished> {

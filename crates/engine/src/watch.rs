@@ -4,6 +4,7 @@
 //! when nobody takes it, the next one holds what is missing.
 
 use std::{
+    borrow::Cow,
     sync::{
         Arc, OnceLock,
         mpsc::{Receiver, SyncSender, TrySendError, sync_channel},
@@ -14,6 +15,7 @@ use std::{
 use mcp_loadtest_core::{
     live::{Glimpse, Snapshot, State, View},
     report::{Report, RunInfo},
+    secrets::Secrets,
 };
 use mcp_loadtest_wire::clock::Clock;
 
@@ -54,14 +56,15 @@ pub struct Watch {
     view: View,
     stop: Stop,
     pause: Pause,
+    secrets: Secrets,
 }
 
 impl Watch {
-    pub(crate) fn new(stop: Stop, pause: Pause) -> (Self, Onlooker) {
+    pub(crate) fn new(stop: Stop, pause: Pause, secrets: Secrets) -> (Self, Onlooker) {
         let (sender, glimpses) = sync_channel(QUEUE);
         let begun = Begun::default();
         let onlooker = Onlooker { glimpses: sender, begun: begun.clone() };
-        (Self { glimpses, begun, view: View::default(), stop, pause }, onlooker)
+        (Self { glimpses, begun, view: View::default(), stop, pause, secrets }, onlooker)
     }
 
     /// The run at this moment.
@@ -70,6 +73,7 @@ impl Watch {
         let state = self.state();
         let (now, paused) = (self.now(), self.pause.total());
         let snapshot = self.view.snapshot(state, now, paused);
+        let snapshot = self.without_secrets(snapshot);
         match (snapshot.state, snapshot.issued) {
             (State::Running, 0) => Snapshot { state: State::Starting, ..snapshot },
             _ => snapshot,
@@ -79,7 +83,20 @@ impl Watch {
     /// What a report would show by now; not judged. Nothing before the session is open.
     pub fn report(&mut self) -> Option<Report> {
         self.take();
-        self.view.report(self.now(), self.pause.spans())
+        let report = self.view.report(self.now(), self.pause.spans())?;
+        // What could not be masked is not shown.
+        self.secrets.document(report).ok()
+    }
+
+    fn without_secrets(&self, mut snapshot: Snapshot) -> Snapshot {
+        let texts = [&mut snapshot.target, &mut snapshot.scenario].into_iter();
+        let texts = texts.chain(snapshot.tools.iter_mut().map(|tool| &mut tool.name));
+        for text in texts.chain(snapshot.log.iter_mut().map(|line| &mut line.text)) {
+            if let Cow::Owned(masked) = self.secrets.text(text) {
+                *text = masked;
+            }
+        }
+        snapshot
     }
 
     /// What the run is doing, but for its start.

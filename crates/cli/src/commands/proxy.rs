@@ -8,6 +8,7 @@ use mcp_loadtest_core::{
     exit::Exit,
     fault::{Fault, reference},
     hint::Hint,
+    secrets::Given,
     seed::Seed,
     server::InheritEnv,
 };
@@ -108,11 +109,16 @@ pub(crate) fn run(args: &ProxyArgs, env: &mut Env) -> Result<Exit, CliError> {
     }
     let transport = transport(args)?;
     check_faults(&args.faults, transport)?;
+    let launch = match &args.upstream {
+        Some(url) => Launch { secrets: Given::default().url(url).secrets(), ..Launch::default() },
+        None => launch(args, env),
+    };
+    env.keep(&launch.secrets);
     let audit = open_audit(args, env)?;
     let proxy = Proxy::new().faults(args.faults.clone()).seed(Seed(args.seed)).audit(audit.clone());
     let ended = match &args.upstream {
         Some(url) => listen(args, env, proxy, url, transport),
-        None => stand_in(args, env, proxy),
+        None => stand_in(args, env, proxy, &launch),
     };
     // Whatever ended it: rows that were recorded and are not in the store are told.
     audit.close().map_err(CliError::Audit)?;
@@ -135,14 +141,24 @@ fn transport(args: &ProxyArgs) -> Result<TransportName, CliError> {
 }
 
 /// Starts the server and speaks for it over our standard streams.
-fn stand_in(args: &ProxyArgs, env: &mut Env, mut proxy: Proxy) -> Result<Exit, CliError> {
-    let launch = launch(args, env);
+fn stand_in(
+    args: &ProxyArgs,
+    env: &mut Env,
+    mut proxy: Proxy,
+    launch: &Launch,
+) -> Result<Exit, CliError> {
     block_on(async {
         // Our stdout belongs to the protocol.
         let control = || proxy.controlled(TransportName::Stdio);
         let admin = args.admin.bind(control, env, Env::err).await?;
         tokio::select! {
-            ended = proxy.serve_stdio(&launch) => ended.map(exit).map_err(|error| unable(&error)),
+            ended = proxy.serve_stdio(launch) => {
+                let ended = ended.map_err(|error| unable(&error))?;
+                if let ProxyEnd::Server(info) = &ended && info.crowd.is_some() {
+                    env.err(&format!("the server ended with {info}\n"));
+                }
+                Ok(exit(ended))
+            }
             error = admin.serve() => Err(error),
             () = interrupt::signal() => Ok(Exit::Pass),
         }
@@ -185,19 +201,22 @@ fn listen(
 
 fn launch(args: &ProxyArgs, env: &Env) -> Launch {
     let (command, rest) = args.command.split_first().map_or(("", &[][..]), |(c, r)| (c, r));
-    Launch {
+    let mut launch = Launch {
         args: rest.to_vec(),
         // What the client gave us in its configuration was meant for the server.
         inherit_env: InheritEnv::All,
         working_dir: Some(env.cwd.clone()),
         tee_stderr: TeeStderr::On,
         ..Launch::new(command)
-    }
+    };
+    launch.keep_secrets();
+    launch
 }
 
 fn open_audit(args: &ProxyArgs, env: &Env) -> Result<Audit, CliError> {
     let Some(spec) = &args.audit else { return Ok(Audit::none()) };
-    Audit::open(&spec.clone().in_dir(&env.cwd), Redaction::default())
+    let redaction = Redaction::default().secrets(env.secrets());
+    Audit::open(&spec.clone().in_dir(&env.cwd), redaction)
         .map_err(|error| CliError::usage(error.to_string(), "name another store with `--audit`"))
 }
 

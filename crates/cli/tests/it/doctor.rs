@@ -118,3 +118,21 @@ fn people_get_a_list_and_a_wrong_word_gets_the_right_one() {
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("did you mean `clock`?"), "{}", ran.err);
 }
+
+/// How long it takes is the machine's business; that it is told, for people and for machines, is ours.
+#[test]
+fn what_we_add_to_a_call_is_measured() {
+    let dir = tempfile::tempdir().unwrap();
+    let (code, report) = doctor(dir.path(), &["--only", "overhead"]);
+    assert_eq!(code, Some(0), "{report:#}");
+    let seen = &check(&report, "overhead")["seen"][0];
+    for figure in ["calls", "p50_us", "p99_us"] {
+        assert!(seen["figures"][figure].as_f64().is_some_and(|value| value > 0.0), "{report:#}");
+    }
+    if cfg!(target_os = "linux") {
+        assert!(seen["figures"]["cpu_us_per_call"].as_f64().is_some(), "{report:#}");
+    }
+    let told = run_in(dir.path(), &["doctor", "--only", "overhead"]).out;
+    assert!(told.contains("p50") && told.contains("p99"), "{told}");
+    assert!(fs::read_dir(dir.path()).unwrap().next().is_none(), "it leaves no run behind");
+}

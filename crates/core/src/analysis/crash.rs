@@ -5,22 +5,26 @@ use crate::{
     event::note,
     outcome::ErrorCategory,
     report::{Finding, RunInfo, Severity},
+    server::MOST_PROCESSES,
     tally::Tally,
 };
 
 /// The server process ended while it was needed.
 const SERVER_CRASH: &str = "server_crash";
+/// The server started processes without end, so we ended it.
+const TOO_MANY_PROCESSES: &str = "too_many_processes";
 /// The transport closed during calls although the process lives or is not ours.
 const DISCONNECTED: &str = "disconnected";
 
 pub(super) fn judge(tally: &Tally, _: &RunInfo) -> Vec<Finding> {
-    crash(tally).into_iter().chain(disconnected(tally)).collect()
+    crash(tally).into_iter().chain(crowd(tally)).chain(disconnected(tally)).collect()
 }
 
 fn crash(tally: &Tally) -> Option<Finding> {
     let lost = tally.counts().of(ErrorCategory::Crash);
     let exits = tally.notes.get(note::SERVER_EXIT);
-    if lost == 0 && exits.is_none() {
+    let is_ours = tally.notes.contains_key(note::TOO_MANY_PROCESSES);
+    if exits.is_none() && (lost == 0 || is_ours) {
         return None;
     }
     let times = exits.map_or(1, |note| note.count);
@@ -32,6 +36,21 @@ fn crash(tally: &Tally) -> Option<Finding> {
     let mut found = finding(SERVER_CRASH, Severity::Critical, message);
     found.evidence = exits.map(|note| note.examples.clone()).unwrap_or_default();
     found.hint = Some("`--tee-stderr` shows all that the server says".into());
+    Some(found)
+}
+
+fn crowd(tally: &Tally) -> Option<Finding> {
+    let ended = tally.notes.get(note::TOO_MANY_PROCESSES)?;
+    let lost = tally.counts().of(ErrorCategory::Crash);
+    let message = format!(
+        "the server had more than {MOST_PROCESSES} processes and was ended {}, with {}",
+        plural(ended.count, "time"),
+        plural(lost, "call")
+    );
+    let mut found = finding(TOO_MANY_PROCESSES, Severity::Critical, message);
+    found.evidence.clone_from(&ended.examples);
+    found.hint =
+        Some("look for what starts a process for each call, or starts itself again".into());
     Some(found)
 }
 
@@ -69,6 +88,17 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].message, "the server process ended 1 time and took 2 calls with it");
         assert_eq!(found[0].evidence, ["exit code 1"]);
+    }
+
+    #[test]
+    fn a_crowd_is_told_as_such_and_not_as_a_crash() {
+        let run = Run::default()
+            .failed(ErrorCategory::Crash, 5)
+            .noted(note::TOO_MANY_PROCESSES, "the server ended with SIGKILL from us");
+        let found = judge(&run.tally, &info(Scenario::sustained()));
+        let ids: Vec<_> = found.iter().map(|finding| finding.id.as_str()).collect();
+        assert_eq!(ids, [TOO_MANY_PROCESSES]);
+        assert_eq!(found[0].evidence, ["the server ended with SIGKILL from us"]);
     }
 
     #[test]

@@ -75,27 +75,6 @@ static PATTERNS: LazyLock<Vec<(Leak, Regex)>> = LazyLock::new(|| {
     compiled.collect()
 });
 
-/// Whether the name of a variable or a header says that its value is secret.
-pub fn names_a_secret(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    [
-        "secret",
-        "token",
-        "password",
-        "passwd",
-        "apikey",
-        "api_key",
-        "api-key",
-        "private",
-        "credential",
-    ]
-    .iter()
-    .any(|word| name.contains(word))
-        || name == "authorization"
-        || name == "cookie"
-        || name.ends_with("_key")
-}
-
 /// What a text tells that was not in the request; each kind once, with what shows it. A secret is
 /// not shown.
 pub fn find(said: &str, sent: &str, secrets: &[&str]) -> Vec<(Leak, String)> {
@@ -103,7 +82,10 @@ pub fn find(said: &str, sent: &str, secrets: &[&str]) -> Vec<(Leak, String)> {
     let mut found: Vec<(Leak, String)> = Vec::new();
     let told = secrets.iter().filter(|secret| secret.len() >= SHORTEST_SECRET);
     let told = told.filter(|secret| said.contains(**secret) && !sent.contains(**secret));
-    found.extend(told.map(|secret| (Leak::Secret, masked(secret))).next());
+    // Not even its head: whoever gave it knows which one is meant by its length.
+    let words =
+        |secret: &&str| format!("one that was given to it ({} characters)", secret.chars().count());
+    found.extend(told.map(|secret| (Leak::Secret, words(secret))).next());
     for (leak, pattern) in PATTERNS.iter() {
         if found.iter().any(|(known, _)| known == leak) {
             continue;
@@ -183,7 +165,7 @@ mod tests {
     #[test]
     fn secrets_are_found_and_not_shown() {
         let found = find("login with hunter22hunter failed", "", &["hunter22hunter", "me"]);
-        assert_eq!(found, [(Leak::Secret, "hunt… (14 characters)".to_owned())]);
+        assert_eq!(found, [(Leak::Secret, "one that was given to it (14 characters)".to_owned())]);
         assert_eq!(kinds("key AKIAIOSFODNN7EXAMPLE"), [Leak::Secret]);
         assert_eq!(kinds("-----BEGIN RSA PRIVATE KEY-----"), [Leak::Secret]);
         assert_eq!(kinds("task-list and sk-short"), []);
@@ -199,16 +181,6 @@ mod tests {
             "update available",
         ] {
             assert_eq!(kinds(said), [], "{said}");
-        }
-    }
-
-    #[test]
-    fn names_say_what_is_secret() {
-        for name in ["API_KEY", "GITHUB_TOKEN", "Authorization", "DB_PASSWORD", "SIGNING_KEY"] {
-            assert!(names_a_secret(name), "{name}");
-        }
-        for name in ["PATH", "KEYBOARD", "MONKEY", "LOG_LEVEL"] {
-            assert!(!names_a_secret(name), "{name}");
         }
     }
 }

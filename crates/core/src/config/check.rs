@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use super::{error::ConfigError, path::KeyPath};
 use crate::{
-    llm::secret::MASK,
     mcp::Era,
     scenario::{Scenario, ScenarioKind, ToolCall},
+    secrets::{MASK, is_masked_argument, is_masked_url, masked_url},
     server::{ProtocolChoice, Server, Transport},
     thresholds::{NO_LIMIT, NO_TIME_LIMIT, Thresholds},
 };
@@ -34,11 +34,12 @@ pub fn server(server: &Server) -> Result<(), ConfigError> {
     }
     if let Some(url) = server.transport.url() {
         address(url, &server.transport)?;
+        unmasked(!is_masked_url(url), "server.url".into(), "--url …")?;
         let mut headers = server.transport.headers().into_iter().flatten();
         headers.try_for_each(|(name, value)| {
             header(name, value)?;
             unmasked(
-                value,
+                value != MASK,
                 KeyPath::from("server.headers").key(name),
                 &format!("--header '{name}: …'"),
             )
@@ -68,14 +69,18 @@ fn command(server: &Server) -> Result<(), ConfigError> {
             "is no name for a variable",
         )?;
         refuse(broken(value), key.clone(), "holds a NUL character")?;
-        unmasked(value, key, &format!("--env {name}=…"))?;
+        unmasked(value != MASK && !is_masked_url(value), key, &format!("--env {name}=…"))?;
+    }
+    if let Some(at) = is_masked_argument(&server.args) {
+        let key = KeyPath::from("server.args").index(at);
+        unmasked(false, key, &format!("-s '{} …'", server.command))?;
     }
     Ok(())
 }
 
 /// The files of a run have a mask where a secret was; a server would be given the mask.
-fn unmasked(value: &str, key: KeyPath, flag: &str) -> Result<(), ConfigError> {
-    if value != MASK {
+fn unmasked(is_there: bool, key: KeyPath, flag: &str) -> Result<(), ConfigError> {
+    if is_there {
         return Ok(());
     }
     let error = ConfigError::new(key, format!("is `{MASK}`: the secret was kept out of the file"));
@@ -109,8 +114,10 @@ fn address(url: &str, transport: &Transport) -> Result<(), ConfigError> {
     let host_is_missing = host.is_none_or(|host| host.is_empty() || host.starts_with(':'));
     let unreadable = url.chars().any(|c| c.is_whitespace() || c.is_control());
     if host_is_missing || unreadable {
-        let error =
-            ConfigError::new("server.url", format!("`{}` is not {what}", url.escape_debug()));
+        let error = ConfigError::new(
+            "server.url",
+            format!("`{}` is not {what}", masked_url(url).escape_debug()),
+        );
         return Err(error.with_hint(format!("write it in full, for example `{example}`")));
     }
     Ok(())

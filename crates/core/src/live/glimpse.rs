@@ -12,6 +12,7 @@ use crate::{
 /// Notes that are worth a line while the run goes on.
 const TOLD: &[&str] = &[
     note::SERVER_EXIT,
+    note::TOO_MANY_PROCESSES,
     note::STRAY_PROCESS,
     note::LATE_REPLY,
     note::ORPHAN_REPLY,

@@ -1,11 +1,10 @@
 //! Keys that must not be written down, wherever they stand in a text.
 
-use std::{borrow::Cow, sync::LazyLock};
+use std::{borrow::Cow, ops::Range, sync::LazyLock};
 
 use regex::Regex;
 
-/// What stands in place of a key.
-pub const MASK: &str = "***";
+pub use crate::secrets::MASK;
 
 /// The forms in which providers hand out keys, and what people carry in URLs.
 static KEY: LazyLock<Regex> = LazyLock::new(|| {
@@ -17,6 +16,12 @@ static KEY: LazyLock<Regex> = LazyLock::new(|| {
 /// A text without the keys in it.
 pub fn masked(text: &str) -> Cow<'_, str> {
     KEY.replace_all(text, MASK)
+}
+
+/// Where the keys of providers stand in a text.
+pub(crate) fn keys_in(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let keys = KEY.find_iter(text).filter(|found| !found.as_str().starts_with(['?', '&']));
+    keys.map(|found| found.range())
 }
 
 /// How many different characters a key has at least that was not typed by hand.

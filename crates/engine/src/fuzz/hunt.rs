@@ -283,7 +283,10 @@ impl Hunt {
         let name = format!("{}.json", file.id);
         let made = disk::create_dir_all(&dir)
             .map_err(|source| RunError::Output { path: dir.clone(), source });
-        let saved = made.and_then(|()| write_whole(&dir, &name, file.to_json()));
+        let saved = made.and_then(|()| {
+            let text = file.to_json();
+            write_whole(&dir, &name, self.context.blueprint.secrets.bytes(text.as_bytes()))
+        });
         // What was found is worth more than the file that would show it again.
         saved.map_err(|error| self.context.note(note::OUR_TROUBLE, error.to_string())).ok()?;
         Some(format!("cases/{name}"))

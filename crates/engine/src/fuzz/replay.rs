@@ -20,7 +20,7 @@ use crate::{
     conductor::{choose_revision, on_local_runtime},
     context::Pids,
     error::RunError,
-    target::{Logs, TeeStderr, strictness, target},
+    target::{Logs, TeeStderr, secrets_of, strictness, target},
 };
 
 /// What became of a saved case this time.
@@ -131,7 +131,7 @@ impl Replay {
             label: case.label,
             was: self.file.class,
             class: trial.class,
-            seen: trial.seen,
+            seen: secrets_of(&self.server).text(&trial.seen).into_owned(),
             shows: trial.class == self.file.class,
         })
     }

@@ -24,7 +24,7 @@ use crate::{
     error::RunError,
     recorder::Recorder,
     stop::Stop,
-    target::{Logs, TeeStderr, strictness, target},
+    target::{Logs, TeeStderr, secrets_of, strictness, target},
     wall_clock::Identity,
 };
 
@@ -91,7 +91,7 @@ impl Probe {
         told_once(&mut findings);
         findings.sort_by_key(|finding| finding.severity);
         let negative = checks.iter().filter(|result| result.family == Family::NegativePath);
-        Ok(ProbeReport {
+        let report = ProbeReport {
             schema: "mcp-loadtest/probe/v1".into(),
             target: self.server.to_string(),
             server_name: hello.name,
@@ -108,7 +108,8 @@ impl Probe {
             tools,
             checks,
             findings,
-        })
+        };
+        secrets_of(&self.server).document(report).map_err(RunError::unmasked)
     }
 
     /// Carries out the checks that were chosen, for as long as there is time.

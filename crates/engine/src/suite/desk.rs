@@ -6,9 +6,12 @@ use std::{
     sync::Arc,
 };
 
-use mcp_loadtest_core::suite::{
-    Isolation, Outcome, TestKind, TestResult,
-    expect::{Mismatch, Store},
+use mcp_loadtest_core::{
+    secrets::Secrets,
+    suite::{
+        Isolation, Outcome, TestKind, TestResult,
+        expect::{Mismatch, Store},
+    },
 };
 
 use super::{
@@ -40,6 +43,7 @@ pub(super) struct Desk {
     pub(super) stop: Stop,
     pub(super) snapshots: RefCell<Vec<Store>>,
     pub(super) servers: Rc<Servers>,
+    pub(super) secrets: Secrets,
     watcher: Option<TestWatcher>,
     cases: Vec<Case>,
     results: RefCell<Vec<TestResult>>,
@@ -49,6 +53,7 @@ pub(super) struct Desk {
 
 impl Desk {
     pub(super) fn new(run: SuiteRun) -> Self {
+        let secrets = run.secrets();
         let SuiteRun { suites, settings, stand, watcher, stop } = run;
         let snapshots = suites.iter().map(|suite| suite.snapshots.clone()).collect();
         let suites = Rc::new(suites);
@@ -61,6 +66,7 @@ impl Desk {
             stop,
             snapshots: RefCell::new(snapshots),
             watcher,
+            secrets,
             servers: Rc::new(servers),
             cases,
             results: RefCell::new(results),

@@ -117,7 +117,8 @@ pub(super) async fn carry_out(
     }
     let name = result.name.clone();
     let mut snapshots = desk.snapshots.borrow_mut();
-    let mut judge = Judge { test: &name, snapshots: &mut snapshots[case.suite] };
+    let mut judge =
+        Judge { test: &name, snapshots: &mut snapshots[case.suite], secrets: &desk.secrets };
     result.failures.extend(judge.judge(question.expect, &document));
     if let Some(test) = bad {
         result.failures.extend(bad_input::judge(test, &mut judge, &document));

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, path::PathBuf, rc::Rc, sync::Arc};
 
 use mcp_loadtest_core::{
+    secrets::{Given, Secrets},
     seed::Seed,
     suite::{Outcome, Selection, SuiteReport, expect::Store},
 };
@@ -16,7 +17,7 @@ use super::{
     stand::{NoStand, Stand},
     work::work,
 };
-use crate::{conductor::on_local_runtime, error::RunError, stop::Stop};
+use crate::{conductor::on_local_runtime, error::RunError, stop::Stop, target::secrets_of};
 
 /// Told of each test that is over: its name and how it ended.
 pub type TestWatcher = Arc<dyn Fn(&str, Outcome) + Send + Sync>;
@@ -204,13 +205,14 @@ impl SuiteRun {
         std::thread::Builder::new()
             .name("suite".into())
             .spawn(move || {
-                let _ = tell.send(on_local_runtime(self.execute_here()));
+                let outcome = on_local_runtime(self.execute_here());
+                let _ = tell.send(outcome.and_then(|outcome| outcome));
             })
             .map_err(RunError::thread)?;
         told.await.map_err(|_| RunError::Internal("the suite's thread panicked".into()))?
     }
 
-    async fn execute_here(self) -> SuiteOutcome {
+    async fn execute_here(self) -> Result<SuiteOutcome, RunError> {
         let began = Instant::now();
         let desk = Rc::new(Desk::new(self));
         let width = desk.width();
@@ -225,6 +227,16 @@ impl SuiteRun {
         let (tests, snapshots) = desk.results();
         let interrupted = desk.stop.is_stopped();
         let report = SuiteReport::new(tests, took_ms, desk.settings.seed.0, interrupted);
-        SuiteOutcome { report, snapshots }
+        let report = desk.secrets.document(report).map_err(RunError::unmasked)?;
+        Ok(SuiteOutcome { report, snapshots })
+    }
+
+    /// What the servers and models of all suites are given that nobody else may know.
+    pub fn secrets(&self) -> Secrets {
+        let servers = self.suites.iter().flat_map(|suite| suite.servers.values());
+        let keys = Given::default();
+        let vars = self.settings.vars.iter();
+        let keys = vars.fold(keys, |given, (name, value)| given.variable(name, value)).secrets();
+        servers.fold(keys, |all, server| all.and(&secrets_of(server)))
     }
 }

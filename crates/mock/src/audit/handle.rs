@@ -139,7 +139,10 @@ impl Audit {
     pub async fn record(&self, row: impl Into<Box<Row>>) -> Result<(), AuditError> {
         match &self.log {
             None => Ok(()),
-            Some(log) => log.queue.push_awaiting(row.into()).await.map_err(AuditError::from),
+            Some(log) => {
+                let row = self.redaction.row(row.into());
+                log.queue.push_awaiting(row).await.map_err(AuditError::from)
+            }
         }
     }
 
@@ -147,7 +150,10 @@ impl Audit {
     pub fn record_blocking(&self, row: impl Into<Box<Row>>) -> Result<(), AuditError> {
         match &self.log {
             None => Ok(()),
-            Some(log) => log.queue.push_waiting(row.into()).map_err(AuditError::from),
+            Some(log) => {
+                let row = self.redaction.row(row.into());
+                log.queue.push_waiting(row).map_err(AuditError::from)
+            }
         }
     }
 

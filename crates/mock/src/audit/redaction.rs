@@ -1,8 +1,14 @@
 //! What must not stand in a log: secrets by the names that they go by, and texts without end.
 
-use std::borrow::Cow;
+use std::{
+    borrow::Cow,
+    collections::VecDeque,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
-use super::headers::Headers;
+use mcp_loadtest_core::secrets::{Given, Secrets};
+
+use super::{headers::Headers, row::Row};
 
 /// What stands in the place of a secret.
 pub const MASK: &str = "[redacted]";
@@ -28,6 +34,31 @@ const SECRET: &[&str] = &[
     "token",
 ];
 
+/// So many values of secret headers are remembered.
+const MOST_HEARD: usize = 32;
+
+/// Values of secret headers that came by: whoever gets one may repeat it in a message.
+#[derive(Debug, Default)]
+struct Heard {
+    values: VecDeque<String>,
+    secrets: Secrets,
+}
+
+impl Heard {
+    fn hear(&mut self, value: &str) {
+        if self.values.iter().any(|known| known == value) {
+            return;
+        }
+        self.values.push_back(value.to_owned());
+        if self.values.len() > MOST_HEARD {
+            self.values.pop_front();
+        }
+        let given = Given::default();
+        let given = self.values.iter().fold(given, |given, one| given.header("authorization", one));
+        self.secrets = given.secrets();
+    }
+}
+
 /// Masks what goes by a secret name and cuts what is too long.
 ///
 /// A name is secret if it contains one of the keys, in capitals or not: `token` also masks
@@ -47,6 +78,8 @@ pub struct Redaction {
     keys: Vec<String>,
     begins: Beginnings,
     limit: usize,
+    secrets: Secrets,
+    heard: Arc<Mutex<Heard>>,
 }
 
 impl Default for Redaction {
@@ -58,7 +91,36 @@ impl Default for Redaction {
 impl Redaction {
     /// Masks nothing: for a log that nobody else reads.
     pub(crate) fn none() -> Self {
-        Self { keys: Vec::new(), begins: Beginnings::default(), limit: ARGUMENT_LIMIT }
+        Self {
+            keys: Vec::new(),
+            begins: Beginnings::default(),
+            limit: ARGUMENT_LIMIT,
+            secrets: Secrets::default(),
+            heard: Arc::default(),
+        }
+    }
+
+    /// Also masks these, wherever they stand in a row.
+    #[must_use]
+    pub fn secrets(mut self, secrets: &Secrets) -> Self {
+        self.secrets = self.secrets.and(secrets);
+        self
+    }
+
+    /// A row without what was given in confidence, whoever repeats it.
+    pub(super) fn row(&self, mut row: Box<Row>) -> Box<Row> {
+        let heard = self.heard().secrets.clone();
+        for secrets in [&self.secrets, &heard].into_iter().filter(|secrets| !secrets.is_empty()) {
+            row.each_text(&|text| match secrets.text(text) {
+                Cow::Owned(masked) => Some(masked),
+                Cow::Borrowed(_) => None,
+            });
+        }
+        row
+    }
+
+    fn heard(&self) -> MutexGuard<'_, Heard> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Also masks what goes by this name.
@@ -93,7 +155,11 @@ impl Redaction {
     pub fn headers<'a>(&self, lines: impl IntoIterator<Item = (&'a str, &'a str)>) -> Headers {
         let mut headers = Headers::with_room(USUAL_HEADERS);
         for (name, value) in lines {
-            headers.push(name, if self.is_secret(name) { MASK } else { value });
+            let is_secret = self.is_secret(name);
+            if is_secret {
+                self.heard().hear(value);
+            }
+            headers.push(name, if is_secret { MASK } else { value });
         }
         headers
     }
@@ -256,6 +322,28 @@ mod tests {
         assert_eq!((text.as_str(), truncated), ("\"ä", true), "no character is cut in two");
         let whole = r#"{"a":1}"#;
         assert_eq!(Redaction::default().limit(7).arguments(whole), (whole.to_owned(), false));
+    }
+
+    #[test]
+    fn what_was_given_or_heard_is_in_no_text_of_a_row() {
+        let given = Given::default().variable("TOKEN", "g1ven-secret").secrets();
+        let redaction = Redaction::default().secrets(&given);
+        let headers =
+            redaction.headers([("Authorization", "Bearer h34rd-secret"), ("Accept", "a")]);
+        let told = || Some("g1ven-secret, h34rd-secret".to_owned());
+        let row = Row {
+            headers,
+            error_message: told(),
+            note: told(),
+            tool: Some("g1ven-secret".into()),
+            method: Some("tools/call".into()),
+            ..Row::default()
+        };
+        let row = redaction.row(row.into());
+        assert_eq!(row.error_message.as_deref(), Some("***, ***"));
+        assert_eq!((row.note.as_deref(), row.tool.as_deref()), (Some("***, ***"), Some("***")));
+        assert_eq!(row.headers.as_str(), "Authorization: [redacted]\nAccept: a\n");
+        assert_eq!(row.method.as_deref(), Some("tools/call"));
     }
 
     #[test]

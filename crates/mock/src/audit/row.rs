@@ -147,6 +147,33 @@ impl Row {
         }
     }
 
+    /// Has every text that others may have written looked at, and replaced where `other` gives another.
+    pub(super) fn each_text(&mut self, other: &dyn Fn(&str) -> Option<String>) {
+        let texts = [
+            &mut self.session,
+            &mut self.rpc_id,
+            &mut self.arguments,
+            &mut self.error_message,
+            &mut self.fault,
+            &mut self.note,
+        ];
+        for text in texts.into_iter().flatten() {
+            if let Some(other) = other(text) {
+                *text = other;
+            }
+        }
+        let words = [&mut self.revision, &mut self.method, &mut self.tool, &mut self.http_path];
+        let words = words.into_iter().flatten();
+        for word in words.chain(self.events.iter_mut().map(|event| &mut event.method)) {
+            if let Some(other) = other(word) {
+                *word = other.into();
+            }
+        }
+        if let Some(other) = other(self.headers.as_str()) {
+            self.headers = Headers::from_lines(other);
+        }
+    }
+
     /// About how much memory the row takes.
     pub(super) fn weight(&self) -> usize {
         let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);

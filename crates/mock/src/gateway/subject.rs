@@ -2,6 +2,7 @@
 
 use std::io;
 
+use mcp_loadtest_core::{secrets::masked_arguments, server::public_url};
 use mcp_loadtest_wire::{
     process::{Host, Launch},
     session::{Address, Owner, Target},
@@ -41,10 +42,10 @@ impl Subject {
     pub(super) fn told(&self) -> String {
         match self {
             Self::Pipes(launch) => {
-                let words = std::iter::once(&launch.command).chain(&launch.args);
-                words.map(String::as_str).collect::<Vec<_>>().join(" ")
+                let words = std::iter::once(launch.command.clone());
+                words.chain(masked_arguments(&launch.args)).collect::<Vec<_>>().join(" ")
             }
-            Self::Listening { address, .. } => address.url.clone(),
+            Self::Listening { address, .. } => public_url(&address.url),
         }
     }
 

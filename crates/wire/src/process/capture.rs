@@ -7,6 +7,8 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
+use mcp_loadtest_core::secrets::Veil;
+
 use crate::disk::File;
 
 /// How much of stdout is kept in `server.stdout.log`.
@@ -15,6 +17,7 @@ const CAPTURE_LIMIT: u64 = 4 << 20;
 /// What the server wrote, kept up to a limit.
 pub(crate) struct Capture {
     file: Option<File>,
+    veil: Veil,
     left: u64,
     trouble: Trouble,
 }
@@ -23,8 +26,8 @@ pub(crate) struct Capture {
 pub(super) type Trouble = Arc<OnceLock<String>>;
 
 impl Capture {
-    pub(super) fn new(path: Option<&Path>, trouble: Trouble) -> Self {
-        let mut capture = Self { file: None, left: CAPTURE_LIMIT, trouble };
+    pub(super) fn new(path: Option<&Path>, veil: Veil, trouble: Trouble) -> Self {
+        let mut capture = Self { file: None, veil, left: CAPTURE_LIMIT, trouble };
         if let Some(path) = path {
             let opened = File::open(path, OpenOptions::new().create(true).append(true));
             capture.file = opened.map_err(|error| capture.tell(&error)).ok();
@@ -37,6 +40,13 @@ impl Capture {
     }
 
     pub(crate) fn take(&mut self, bytes: &[u8]) {
+        if self.file.is_some() {
+            let shown = self.veil.pass(bytes);
+            self.keep(&shown);
+        }
+    }
+
+    fn keep(&mut self, bytes: &[u8]) {
         let Some(file) = &mut self.file else { return };
         let part = &bytes[..bytes.len().min(self.left as usize)];
         self.left -= part.len() as u64;
@@ -51,5 +61,12 @@ impl Capture {
         if let Err(error) = written {
             self.tell(&error);
         }
+    }
+}
+
+impl Drop for Capture {
+    fn drop(&mut self) {
+        let rest = self.veil.end();
+        self.keep(&rest);
     }
 }

@@ -3,6 +3,11 @@
 use std::fmt;
 use std::process::ExitStatus;
 
+use mcp_loadtest_core::server::MOST_PROCESSES;
+
+/// How the end of a server reads that we ended while it was needed.
+pub(crate) const FROM_US: &str = "SIGKILL from us";
+
 /// How a process ended: with a code, by a signal, or in a way the system did not tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ExitInfo {
@@ -10,11 +15,13 @@ pub struct ExitInfo {
     pub code: Option<i32>,
     /// The signal that ended it, if one did. Always `None` on Windows.
     pub signal: Option<i32>,
+    /// How many processes it had, where we ended it for that.
+    pub crowd: Option<usize>,
 }
 
 impl ExitInfo {
     /// The system would not say: somebody else in this program reaped the process.
-    pub(super) const UNKNOWN: ExitInfo = ExitInfo { code: None, signal: None };
+    pub(crate) const UNKNOWN: ExitInfo = ExitInfo { code: None, signal: None, crowd: None };
 
     /// Whether it ended by itself with code 0.
     pub fn success(&self) -> bool {
@@ -28,12 +35,15 @@ impl From<ExitStatus> for ExitInfo {
         let signal = std::os::unix::process::ExitStatusExt::signal(&status);
         #[cfg(not(unix))]
         let signal = None;
-        ExitInfo { code: status.code(), signal }
+        ExitInfo { code: status.code(), signal, crowd: None }
     }
 }
 
 impl fmt::Display for ExitInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(crowd) = self.crowd {
+            return write!(f, "{FROM_US}, at {crowd} processes (at most {MOST_PROCESSES} may run)");
+        }
         match (self.code, self.signal) {
             // Windows reports a crash as a code such as 0xC0000005, unreadable in decimal.
             (Some(code), _) if code < 0 => write!(f, "exit code {code} ({code:#010x})"),
@@ -88,7 +98,9 @@ mod tests {
 
     #[test]
     fn endings_read_as_people_say_them() {
-        let ended = |code, signal| ExitInfo { code, signal }.to_string();
+        let ended = |code, signal| ExitInfo { code, signal, crowd: None }.to_string();
+        let crowded = ExitInfo { code: None, signal: Some(9), crowd: Some(700) };
+        assert_eq!(crowded.to_string(), "SIGKILL from us, at 700 processes (at most 512 may run)");
         assert_eq!(ended(Some(1), None), "exit code 1");
         assert_eq!(ended(Some(-1073741819), None), "exit code -1073741819 (0xc0000005)");
         assert_eq!(ended(None, None), "ended, in a way the system did not tell");

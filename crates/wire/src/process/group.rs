@@ -65,6 +65,27 @@ impl Fence {
         }
     }
 
+    /// The same fence for somebody else who looks over it.
+    pub(super) fn twin(&self) -> Option<Self> {
+        (self.group != 0).then(|| Fence {
+            marker: self.marker.clone(),
+            group: self.group,
+            leader: Leader::Held,
+            kin: HashSet::new(),
+            seen: Vec::new(),
+            seen_groups: Vec::new(),
+            killed: BTreeMap::new(),
+            warning: None,
+        })
+    }
+
+    /// The server was killed: its number may be given away.
+    pub(super) fn let_go(&mut self) {
+        if self.leader == Leader::Held {
+            self.leader = Leader::Reaped { at: census::now() };
+        }
+    }
+
     /// Takes note of the process that was started.
     pub(super) fn close_behind(&mut self, child: &Child) {
         self.group = child.id().unwrap_or(0);

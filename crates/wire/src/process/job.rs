@@ -42,6 +42,14 @@ impl Fence {
         }
     }
 
+    /// A job has one owner, so nobody else can look after it.
+    pub(super) fn twin(&self) -> Option<Self> {
+        None
+    }
+
+    /// A job keeps its processes apart from others whatever their numbers are.
+    pub(super) fn let_go(&mut self) {}
+
     /// Puts the process that was started into the job.
     pub(super) fn close_behind(&mut self, child: &Child) {
         if let (Ok(job), Some(handle)) = (&self.job, child.raw_handle())

@@ -5,7 +5,10 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::PathBuf;
 
-use mcp_loadtest_core::server::InheritEnv;
+use mcp_loadtest_core::{
+    secrets::{Given, Secrets},
+    server::InheritEnv,
+};
 
 /// How to start a server.
 ///
@@ -32,6 +35,8 @@ pub struct Launch {
     pub stderr_log: Option<PathBuf>,
     /// Whether the server's stderr is shown on ours as well.
     pub tee_stderr: TeeStderr,
+    /// What is kept out of its logs; see [`Launch::keep_secrets`].
+    pub secrets: Secrets,
 }
 
 /// Whether a server's stderr is shown on ours.
@@ -58,6 +63,22 @@ impl Launch {
             || name.to_str().is_some_and(|name| self.inherit_env.passes(name))
     }
 
+    /// Keeps out of its logs what the server is given that nobody else may know: in arguments, in variables
+    /// whose names say so, also in those that it inherits. Called once, as it takes a while.
+    pub fn keep_secrets(&mut self) {
+        let given = Given::default().arguments(&self.args);
+        let variables = self.env.iter().map(|(name, value)| (name.clone(), value.clone()));
+        // What reaches every program is no secret, so only those who inherit all are given one.
+        let inherits = self.inherit_env == InheritEnv::All;
+        let inherited = std::env::vars_os().filter(|_| inherits).filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        });
+        let given = variables
+            .chain(inherited)
+            .fold(given, |given, (name, value)| given.variable(&name, &value));
+        self.secrets = self.secrets.and(&given.secrets());
+    }
+
     /// The server's whole environment, given ours; the marker is not in it yet.
     pub(super) fn environment(
         &self,
@@ -80,12 +101,13 @@ impl fmt::Debug for Launch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Launch")
             .field("command", &self.command)
-            .field("args", &self.args)
+            .field("args", &mcp_loadtest_core::secrets::masked_arguments(&self.args))
             .field("env", &self.env.keys())
             .field("inherit_env", &self.inherit_env)
             .field("working_dir", &self.working_dir)
             .field("stderr_log", &self.stderr_log)
             .field("tee_stderr", &self.tee_stderr)
+            .field("secrets", &self.secrets)
             .finish()
     }
 }
@@ -127,6 +149,7 @@ mod tests {
     fn debug_output_tells_no_secret() {
         let mut launch = Launch::new("server");
         launch.env.insert("KEY".into(), "s3cr3t".into());
+        launch.args = vec!["--token".into(), "s3cr3t".into()];
         let shown = format!("{launch:?}");
         assert!(shown.contains("KEY") && !shown.contains("s3cr3t"));
     }

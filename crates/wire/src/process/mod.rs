@@ -8,12 +8,15 @@
 //!    variable [`MARKER_VARIABLE`] in their environment, or by descent;
 //! 4. a guard process does 2 and 3 when we ourselves die too suddenly to do so (`guard.sh`).
 //!
+//! While a server runs, somebody counts: one with too many processes is ended (`crowd`).
+//!
 //! What slips through all four: a process that changed its user, or one that left the group, the
 //! family *and* its environment before the server was stopped.
 
 mod capture;
 #[cfg(unix)]
 mod census;
+mod crowd;
 mod exit;
 #[cfg(unix)]
 mod group;
@@ -48,6 +51,7 @@ pub use stop::{Patience, StopReport, StopStep};
 pub use stray::Stray;
 
 pub(crate) use capture::Capture;
+pub(crate) use exit::FROM_US;
 pub(crate) use host::{Ended, HostError, Lease, Running};
 
 #[cfg(unix)]

@@ -3,9 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
+use mcp_loadtest_core::secrets::{Secrets, Veil};
 use tokio::process::{Child, ChildStdin, ChildStdout};
 
 use super::capture::{self, Capture};
+use super::crowd::Lookout;
 use super::exit::ExitInfo;
 use super::fence::{self, Fence};
 use super::stderr::Drain;
@@ -44,6 +46,8 @@ pub struct ServerProcess {
     pub(super) exit: Option<ExitInfo>,
     pub(super) cleared: Cleared,
     stdout_trouble: capture::Trouble,
+    secrets: Secrets,
+    lookout: Option<Lookout>,
     pid: u32,
 }
 
@@ -55,16 +59,18 @@ pub(super) enum Cleared {
 }
 
 impl ServerProcess {
-    pub(super) fn new(mut child: Child, fence: Fence, stderr: Drain) -> Self {
+    pub(super) fn new(mut child: Child, fence: Fence, stderr: Drain, secrets: Secrets) -> Self {
         ServerProcess {
             pid: child.id().unwrap_or(0),
             stdin: child.stdin.take(),
+            lookout: Lookout::over(fence.twin()),
             child,
             fence,
             stderr,
             exit: None,
             cleared: Cleared::No,
             stdout_trouble: capture::Trouble::default(),
+            secrets,
         }
     }
 
@@ -85,7 +91,7 @@ impl ServerProcess {
 
     /// Where what it writes to stdout is kept by whoever reads it.
     pub(crate) fn capture(&self, log: Option<&Path>) -> Capture {
-        Capture::new(log, self.stdout_trouble.clone())
+        Capture::new(log, Veil::new(self.secrets.clone()), self.stdout_trouble.clone())
     }
 
     /// How the server ended, if it has. Does not wait.
@@ -113,9 +119,8 @@ impl ServerProcess {
             return exit;
         }
         let status = self.child.wait().await;
-        let exit = status.map_or(ExitInfo::UNKNOWN, ExitInfo::from);
-        self.note_exit(exit);
-        exit
+        self.note_exit(status.map_or(ExitInfo::UNKNOWN, ExitInfo::from));
+        self.exit.unwrap_or(ExitInfo::UNKNOWN)
     }
 
     /// The last four kilobytes of the server's stderr. Raw: whoever shows it must make it safe.
@@ -138,7 +143,8 @@ impl ServerProcess {
     }
 
     fn note_exit(&mut self, exit: ExitInfo) {
-        self.exit = Some(exit);
+        let crowd = self.lookout.take().and_then(|lookout| lookout.crowd());
+        self.exit = Some(ExitInfo { crowd, ..exit });
         self.fence.leader_reaped();
     }
 }

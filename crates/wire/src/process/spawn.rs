@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use mcp_loadtest_core::hint::Hint;
+use mcp_loadtest_core::{hint::Hint, secrets::Veil};
 use thiserror::Error;
 use tokio::process::Command;
 
@@ -91,8 +91,8 @@ impl ServerProcess {
         fence.close_behind(&child);
 
         let pipe = child.stderr.take().expect("stderr was asked to be a pipe");
-        let drain = Drain::start(pipe, log, tee(launch));
-        Ok(ServerProcess::new(child, fence, drain))
+        let drain = Drain::start(pipe, log, tee(launch), Veil::new(launch.secrets.clone()));
+        Ok(ServerProcess::new(child, fence, drain, launch.secrets.clone()))
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use mcp_loadtest_core::secrets::Veil;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::task::JoinHandle;
 
@@ -42,9 +43,10 @@ impl Drain {
         pipe: impl AsyncRead + Unpin + Send + 'static,
         log: Option<Log>,
         tee: Option<Tee>,
+        veil: Veil,
     ) -> Self {
         let kept = Arc::new(Mutex::new(Kept { ring: Ring::new(RING_LIMIT), trouble: None }));
-        let task = tokio::spawn(drain(pipe, log, tee, Arc::clone(&kept)));
+        let task = tokio::spawn(drain(pipe, Ends { log, tee, kept: Arc::clone(&kept) }, veil));
         Drain { kept, task }
     }
 
@@ -81,12 +83,37 @@ fn lock(kept: &Mutex<Kept>) -> MutexGuard<'_, Kept> {
     kept.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-async fn drain(
-    mut pipe: impl AsyncRead + Unpin,
-    mut log: Option<Log>,
-    mut tee: Option<Tee>,
+/// Where what a server says ends up.
+struct Ends {
+    log: Option<Log>,
+    tee: Option<Tee>,
     kept: Arc<Mutex<Kept>>,
-) {
+}
+
+impl Ends {
+    fn take(&mut self, bytes: &[u8]) {
+        if let Some(log) = &mut self.log {
+            let result = log.append(bytes);
+            log.note(result, &self.kept);
+        }
+        lock(&self.kept).ring.push(bytes);
+        if let Some(tee) = &mut self.tee {
+            tee.feed(bytes);
+        }
+    }
+
+    async fn finish(mut self) {
+        if let Some(log) = &mut self.log {
+            let result = log.append_end(&lock(&self.kept).ring);
+            log.note(result, &self.kept);
+        }
+        if let Some(tee) = self.tee {
+            tee.finish().await;
+        }
+    }
+}
+
+async fn drain(mut pipe: impl AsyncRead + Unpin, mut ends: Ends, mut veil: Veil) {
     let mut chunk = vec![0; CHUNK];
     loop {
         let read = pipe.read(&mut chunk).await;
@@ -94,30 +121,17 @@ async fn drain(
             Ok(0) => break,
             Ok(length) => length,
             Err(error) => {
-                lock(&kept).trouble =
+                lock(&ends.kept).trouble =
                     Some(format!("the server's stderr could not be read: {error}"));
                 break;
             }
         };
-        let bytes = &chunk[..length];
-        if let Some(log) = &mut log {
-            let result = log.append(bytes);
-            log.note(result, &kept);
-        }
-        lock(&kept).ring.push(bytes);
-        if let Some(tee) = &mut tee {
-            tee.feed(bytes);
-        }
+        ends.take(&veil.pass(&chunk[..length]));
         // A flood must not delay the calls that share this thread with us.
         tokio::task::yield_now().await;
     }
-    if let Some(log) = &mut log {
-        let result = log.append_end(&lock(&kept).ring);
-        log.note(result, &kept);
-    }
-    if let Some(tee) = tee {
-        tee.finish().await;
-    }
+    ends.take(&veil.end());
+    ends.finish().await;
 }
 
 /// The log file of a server's stderr.
@@ -182,10 +196,24 @@ mod tests {
     #[tokio::test]
     async fn the_tail_begins_with_a_whole_character() {
         let text = "ä".repeat(10_000) + "b";
-        let mut drain = Drain::start(io::Cursor::new(text), None, None);
+        let mut drain = Drain::start(io::Cursor::new(text), None, None, Veil::default());
         drain.finish(Duration::from_secs(10)).await;
         let tail = drain.tail();
         assert!(tail.starts_with('ä') && tail.ends_with("äb"), "{}", &tail[..8]);
+    }
+
+    #[tokio::test]
+    async fn what_the_server_was_given_is_in_neither_log_nor_tail() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("stderr.log");
+        let log = Log::open(&path).unwrap();
+        let given = mcp_loadtest_core::secrets::Given::default().variable("TOKEN", "c4n4ry-5ecret");
+        // Two reads, with a cut in the middle of the secret.
+        let text = AsyncReadExt::chain(&b"is c4n4ry"[..], &b"-5ecret\nc4n4ry"[..]);
+        let mut drain = Drain::start(text, Some(log), None, Veil::new(given.secrets()));
+        drain.finish(Duration::from_secs(10)).await;
+        assert_eq!(drain.tail(), "is ***\nc4n4ry");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "is ***\nc4n4ry");
     }
 
     #[tokio::test]
@@ -194,7 +222,8 @@ mod tests {
         let path = dir.path().join("stderr.log");
         std::fs::File::create(&path).unwrap().set_len(LOG_LIMIT - 2).unwrap();
         let text = "ab".to_owned() + &"-".repeat(RING_LIMIT) + "the end";
-        let mut drain = Drain::start(io::Cursor::new(text), Some(Log::open(&path).unwrap()), None);
+        let log = Log::open(&path).unwrap();
+        let mut drain = Drain::start(io::Cursor::new(text), Some(log), None, Veil::default());
         drain.finish(Duration::from_secs(10)).await;
         let log = std::fs::read(&path).unwrap();
         let added = String::from_utf8_lossy(&log[LOG_LIMIT as usize - 2..]);
@@ -208,7 +237,7 @@ mod tests {
     #[tokio::test]
     async fn a_full_disk_is_told_and_harms_nothing_else() {
         let log = Log::open(Path::new("/dev/full")).unwrap();
-        let mut drain = Drain::start(io::Cursor::new("text"), Some(log), None);
+        let mut drain = Drain::start(io::Cursor::new("text"), Some(log), None, Veil::default());
         drain.finish(Duration::from_secs(10)).await;
         assert_eq!(drain.tail(), "text");
         assert!(drain.trouble().unwrap().contains("/dev/full"));

@@ -7,6 +7,7 @@ use std::{
 };
 
 use http::Uri;
+use mcp_loadtest_core::server::public_url;
 use rustls::pki_types::ServerName;
 use tokio::{
     net::TcpStream,
@@ -68,7 +69,7 @@ impl Address {
         limit: usize,
     ) -> Result<HttpTarget, OpenError> {
         let url = self.url.as_str();
-        let bad = |why: &str| OpenError::Url { url: url.to_owned(), why: why.to_owned() };
+        let bad = |why: &str| OpenError::Url { url: public_url(url), why: why.to_owned() };
         let uri: Uri =
             url.parse().map_err(|error: http::uri::InvalidUri| bad(&error.to_string()))?;
         let [plain, encrypted] = schemes;

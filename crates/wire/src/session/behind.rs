@@ -123,7 +123,7 @@ impl Inner {
         let cause = Break::of_exit(&ended.exit);
         let Behind::Ours(ours) = &self.behind else { return cause };
         if self.broken.borrow().is_none() && ours.running.is_untold() {
-            self.note_exit(&cause, &ended.stderr);
+            self.note_exit(&ended.exit, &cause, &ended.stderr);
         }
         self.break_off(cause.clone());
         cause
@@ -149,8 +149,8 @@ impl Inner {
         }
     }
 
-    /// Notes that the server ended by itself.
-    pub(crate) fn note_exit(&self, cause: &Break, stderr: &str) {
+    /// Notes that the server ended by itself, or that we could not let it go on.
+    pub(crate) fn note_exit(&self, exit: &ExitInfo, cause: &Break, stderr: &str) {
         let in_flight = self.slots.borrow().in_flight();
         let calls = if in_flight == 1 { "call" } else { "calls" };
         let mut detail = format!("{} with {in_flight} {calls} in flight", cause.message);
@@ -160,7 +160,8 @@ impl Inner {
             let last: Vec<_> = last.into_iter().rev().map(|line| visible(line, 200)).collect();
             detail.push_str(&format!("; stderr: {}", last.join(" / ")));
         }
-        self.note(note::SERVER_EXIT, detail);
+        let ours = exit.crowd.is_some();
+        self.note(if ours { note::TOO_MANY_PROCESSES } else { note::SERVER_EXIT }, detail);
     }
 
     /// Notes the steps from `worth_telling` on that it took to end the server, and what it left.

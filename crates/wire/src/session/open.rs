@@ -6,7 +6,10 @@ use std::{
     time::Duration,
 };
 
-use mcp_loadtest_core::mcp::{Revision, lifecycle};
+use mcp_loadtest_core::{
+    mcp::{Revision, lifecycle},
+    server::public_url,
+};
 use tokio::time::{Instant, sleep};
 
 use super::{
@@ -72,7 +75,7 @@ impl Session {
                 Link::Http(http),
                 Target::Http(address),
                 OpenError::Handshake { code: Some(400 | 404 | 405), .. },
-            ) if http.is_sse(&self.inner).await => OpenError::IsSse(address.url.clone()),
+            ) if http.is_sse(&self.inner).await => OpenError::IsSse(public_url(&address.url)),
             _ => error,
         }
     }
@@ -94,7 +97,7 @@ impl Session {
     ) -> Result<Self, OpenError> {
         let Target::Http(address) = target else {
             return Err(OpenError::Url {
-                url: target.address().map_or("stdio", |address| &address.url).to_owned(),
+                url: target.address().map_or_else(|| "stdio".into(), |one| public_url(&one.url)),
                 why: "only sessions over Streamable HTTP can be shared between threads".into(),
             });
         };

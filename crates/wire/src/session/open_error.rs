@@ -6,7 +6,7 @@ use mcp_loadtest_core::{hint::Hint, outcome::ErrorCategory};
 use thiserror::Error;
 
 use crate::{
-    process::{Lease, SpawnError},
+    process::{FROM_US, Lease, SpawnError},
     transport::CaCertError,
 };
 
@@ -108,6 +108,11 @@ impl Hint for OpenError {
             Self::Spawn(error) => error.hint(),
             Self::Url { .. } => Some("write it like `http://127.0.0.1:3000/mcp`".into()),
             Self::Unreachable(_) | Self::Reach { .. } => Some("check that the server runs and that host and port are right".into()),
+            Self::Ended { exit: text, .. } | Self::Handshake { message: text, .. }
+                if text.contains(FROM_US) =>
+            {
+                Some("look for what starts it again and again, before you run it by hand".into())
+            }
             Self::Ended { .. } => Some("run its command by hand and look at what it says".into()),
             Self::NotListening { .. } => Some("check that host and port are those that it listens on, or give it more time with `--startup-timeout`".into()),
             Self::Occupied(_) => Some("end the other one, or leave out the command to test that one".into()),

@@ -149,7 +149,8 @@ impl StdioLink {
             return;
         }
         if cause.category == ErrorCategory::Crash {
-            inner.note_exit(&cause, &self.stderr_tail());
+            let exit = self.exit().unwrap_or(ExitInfo::UNKNOWN);
+            inner.note_exit(&exit, &cause, &self.stderr_tail());
         }
         inner.break_off(cause);
     }

@@ -8,6 +8,7 @@ use std::{pin::pin, time::Duration};
 use clap::Args;
 use mcp_loadtest_core::{
     exit::Exit,
+    secrets::{Given, masked_url},
     server::{InheritEnv, ProtocolChoice},
 };
 use mcp_loadtest_mock::gateway::{
@@ -140,6 +141,7 @@ pub(crate) fn run(args: &GatewayArgs, env: &mut Env) -> Result<Exit, CliError> {
         }
     })??;
     drop(line);
+    let report = env.secrets().document(report).map_err(|error| unmasked(&error))?;
     args.outputs.tell(&report, env)?;
     Ok(match (report.interrupted, report.passed) {
         (true, _) => Exit::Interrupted,
@@ -152,11 +154,22 @@ fn wanted(args: &GatewayArgs, check: &Check) -> bool {
     (args.only.is_empty() || args.only.contains(&check.id)) && !args.skip.contains(&check.id)
 }
 
-fn subject(args: &GatewayArgs, env: &Env) -> Result<Subject, CliError> {
+/// What tells a secret is not shown.
+fn unmasked(error: &serde_json::Error) -> CliError {
+    CliError::usage(
+        format!("the report tells a secret that could not be masked: {error}"),
+        "leave the checks out that quote the gateway, with --skip",
+    )
+}
+
+fn subject(args: &GatewayArgs, env: &mut Env) -> Result<Subject, CliError> {
     if !CHECKS.iter().any(|check| wanted(args, check)) {
         return Err(CliError::usage("no check is left", "leave out --skip, or name others"));
     }
     let launch = launch(args, env)?;
+    if let Some(launch) = &launch {
+        env.keep(&launch.secrets);
+    }
     let (Some(url), Some(upstream_port)) = (&args.gateway, args.upstream_port) else {
         let Some(launch) = launch else {
             return Err(CliError::usage(
@@ -168,15 +181,18 @@ fn subject(args: &GatewayArgs, env: &Env) -> Result<Subject, CliError> {
     };
     if !url.starts_with("http://") && !url.starts_with("https://") {
         return Err(CliError::usage(
-            format!("--gateway `{url}` is no address of Streamable HTTP"),
+            format!("--gateway `{}` is no address of Streamable HTTP", masked_url(url)),
             "write it like `http://127.0.0.1:8080/mcp`",
         ));
     }
     let mut address = Address::new(url);
+    let mut given = Given::default().url(url);
     for header in &args.headers {
         let pair = split_pair(header, ':', "--header", "Authorization: Bearer TOKEN")?;
+        given = given.header(&pair.0, &pair.1);
         address.headers.push(pair);
     }
+    env.keep(&given.secrets());
     Ok(Subject::Listening { address, upstream_port, launch })
 }
 
@@ -195,6 +211,7 @@ fn launch(args: &GatewayArgs, env: &Env) -> Result<Option<Launch>, CliError> {
         let (name, value) = split_pair(variable, '=', "--env", "LOG_LEVEL=debug")?;
         launch.env.insert(name, value);
     }
+    launch.keep_secrets();
     Ok(Some(launch))
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_loadtest_core::display::visible;
+use mcp_loadtest_core::{display::visible, secrets::Secrets};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
@@ -135,25 +135,25 @@ impl ServerHandler for Handler {
             return Err(ErrorData::new(ErrorCode::INVALID_PARAMS, message, None));
         };
         let answer = self.call(tool, request.arguments, Client::of(&context)).await;
-        Ok(result(answer).into())
+        Ok(result(answer, &self.office.secrets).into())
     }
 }
 
 /// A text, and the figures both as such and, for clients that know texts only, as JSON.
-fn result(answer: Result<Answer, CliError>) -> CallToolResult {
+fn result(answer: Result<Answer, CliError>, secrets: &Secrets) -> CallToolResult {
     match answer {
         Ok(Answer { text, structured }) => {
             let mut result = CallToolResult::structured(structured);
             result.content.insert(0, ContentBlock::text(text));
             result
         }
-        Err(error) => CallToolResult::error(refusal(&error)),
+        Err(error) => CallToolResult::error(refusal(&error, secrets)),
     }
 }
 
 /// What went wrong and what to do next. What may quote the server under test stands apart: its replies,
 /// the names of its tools, its stderr.
-fn refusal(error: &CliError) -> Vec<ContentBlock> {
+fn refusal(error: &CliError, secrets: &Secrets) -> Vec<ContentBlock> {
     let mut told = format!("error: {}", visible(&error.to_string(), 2_000));
     if let Some(hint) = error.hint() {
         told.push_str(&format!("\nhint: {}", visible(&hint, 2_000)));
@@ -166,5 +166,5 @@ fn refusal(error: &CliError) -> Vec<ContentBlock> {
         }
         _ => vec![told],
     };
-    texts.into_iter().map(ContentBlock::text).collect()
+    texts.into_iter().map(|text| ContentBlock::text(secrets.text(&text))).collect()
 }

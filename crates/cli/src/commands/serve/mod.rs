@@ -149,7 +149,8 @@ pub(crate) fn run(args: &ServeArgs, env: &mut Env) -> Result<Exit, CliError> {
         env.err("speaking MCP on stdin and stdout, as a client expects it; Ctrl-C ends it\n");
     }
     let runs = History::of(env.path(&args.output_dir));
-    let office = Arc::new(Office { policy, runs, desk: Desk::new() });
+    let office =
+        Arc::new(Office { policy, runs, desk: Desk::new(), secrets: env.secrets().clone() });
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let served = runtime.block_on(async {
         let handler = Handler::new(office.clone());

@@ -179,7 +179,8 @@ fn model_variables(suites: &[LoadedSuite], env: &Env) -> BTreeMap<String, String
 }
 
 /// Carries a run out, with mocks of our own, and shows meanwhile how far it is.
-fn carry_out(run: SuiteRun, visible: bool, env: &Env) -> Result<SuiteOutcome, CliError> {
+fn carry_out(run: SuiteRun, visible: bool, env: &mut Env) -> Result<SuiteOutcome, CliError> {
+    env.keep(&run.secrets());
     let stop = Stop::new();
     let line = ProgressLine::new("testing", None, visible);
     let shown = line.label();

@@ -7,6 +7,7 @@
 mod again;
 mod answers;
 mod bounds;
+mod canaries;
 mod elsewhere;
 mod files;
 mod lists;

@@ -36,8 +36,6 @@ fn proof(proof: &Proof) -> String {
     match proof {
         Proof::Tested(named) => tests(named),
         Proof::Untried(why) => format!("not tried: {why}"),
-        Proof::Open([], what) => format!("**open**: {what}"),
-        Proof::Open(named, what) => format!("**open**: {what}<br>{}", tests(named)),
     }
 }
 

@@ -62,6 +62,48 @@ fn a_crowd_of_daemons_is_swept_to_the_last() {
     assert_eq!(left, 0);
 }
 
+/// Six hundred processes that sleep, and no more: a real bomb would be one for this machine, too.
+#[test]
+fn a_server_that_starts_too_many_processes_is_ended_and_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let mark = format!("MCP_LOADTEST_TEST_MARK={}", dir.path().display());
+    let load = ["run", "--tool", "echo", "--concurrent", "1", "--duration", "10s", "--json"];
+    let ran = against_in(
+        dir.path(),
+        "hostile-process.py",
+        "many",
+        &[&load[..], &["--env", &mark]].concat(),
+    );
+    let told = summary(&ran);
+    assert_eq!(ran.code, 1, "{told:#}");
+    assert!(has_finding(&told, "too_many_processes"), "{:?}", findings(&told));
+    assert!(!has_finding(&told, "server_crash"), "it did not end by itself: {told:#}");
+    assert!(told.to_string().contains("more than 512 processes"), "{told:#}");
+    assert_eq!(marked(&mark).len(), 0);
+    // One that never begins a session has nothing to measure.
+    for command in [PROBE, &["probe", "--only", "unknown_tool"]] {
+        let command = [command, &["--env", &mark]].concat();
+        let ran = against_in(dir.path(), "hostile-process.py", "many_at_once", &command);
+        assert_eq!(ran.code, 2, "{}", ran.err);
+        assert!(
+            ran.err.contains("at most 512 may run") && ran.err.contains("hint:"),
+            "{}",
+            ran.err
+        );
+        assert_eq!(marked(&mark).len(), 0);
+    }
+}
+
+#[test]
+fn a_server_that_starts_some_processes_is_let_alone() {
+    let load = ["run", "--tool", "echo", "--concurrent", "1", "--duration", "2s", "--json"];
+    let some = ["--env", "MANY=50"];
+    let ran = against("hostile-process.py", "many", &[&load[..], &some].concat());
+    let told = summary(&ran);
+    assert_eq!((ran.code, &told["errors"]), (0, &0.into()), "{told:#}");
+    assert!(findings(&told).iter().all(|id| *id != "too_many_processes"), "{told:#}");
+}
+
 #[test]
 fn a_server_that_kills_its_group_takes_only_itself_along() {
     let dir = tempfile::tempdir().unwrap();

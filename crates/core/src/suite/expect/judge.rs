@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Expect, Matcher, snapshot::Store};
-use crate::display::visible;
+use crate::{display::visible, secrets::Secrets};
 
 /// So much of a value is shown.
 const SHOWN: usize = 200;
@@ -33,6 +33,8 @@ pub struct Judge<'a> {
     pub test: &'a str,
     /// The values that were seen before.
     pub snapshots: &'a mut Store,
+    /// What is kept out of them.
+    pub secrets: &'a Secrets,
 }
 
 impl Judge<'_> {
@@ -43,7 +45,10 @@ impl Judge<'_> {
             let found = assertion.target.find(document);
             let key = format!("{} {}", self.test, assertion.target);
             let why = match (&assertion.matcher, found.as_ref()) {
-                (Matcher::Snapshot, Some(value)) => self.snapshots.problem(&key, value),
+                (Matcher::Snapshot, Some(value)) => match self.secrets.document(value.clone()) {
+                    Ok(value) => self.snapshots.problem(&key, &value),
+                    Err(error) => Some(error.to_string()),
+                },
                 (matcher, found) => problem(matcher, found),
             };
             if let Some(why) = why {

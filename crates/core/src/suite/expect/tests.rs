@@ -3,11 +3,13 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::secrets::Secrets;
 
 fn judged(matcher: &Value, document: &Value) -> Vec<Mismatch> {
     let assertion = json!([{ "target": "v", "matcher": matcher }]);
     let expect: Expect = serde_json::from_value(assertion).unwrap();
-    Judge { test: "t", snapshots: &mut Store::default() }.judge(&expect, document)
+    Judge { test: "t", snapshots: &mut Store::default(), secrets: &Secrets::default() }
+        .judge(&expect, document)
 }
 
 #[test]
@@ -76,12 +78,22 @@ fn a_snapshot_is_written_compared_and_missed() {
         serde_json::from_value(json!([{"target": "v", "matcher": "snapshot"}])).unwrap();
     let mut store = Store::Update(Snapshots::new());
     let (seen, other) = (json!({"v": [1]}), json!({"v": [2]}));
-    assert_eq!(Judge { test: "t", snapshots: &mut store }.judge(&expect, &seen), []);
+    assert_eq!(
+        Judge { test: "t", snapshots: &mut store, secrets: &Secrets::default() }
+            .judge(&expect, &seen),
+        []
+    );
     let mut kept = Store::Compare(Store::parse(&store.text(), "s.json").unwrap());
-    assert_eq!(Judge { test: "t", snapshots: &mut kept }.judge(&expect, &seen), []);
-    let wrong = Judge { test: "t", snapshots: &mut kept }.judge(&expect, &other);
+    assert_eq!(
+        Judge { test: "t", snapshots: &mut kept, secrets: &Secrets::default() }
+            .judge(&expect, &seen),
+        []
+    );
+    let wrong = Judge { test: "t", snapshots: &mut kept, secrets: &Secrets::default() }
+        .judge(&expect, &other);
     assert_eq!(wrong[0].message, "got [2], the snapshot says [1]");
-    let missed = Judge { test: "u", snapshots: &mut kept }.judge(&expect, &seen);
+    let missed = Judge { test: "u", snapshots: &mut kept, secrets: &Secrets::default() }
+        .judge(&expect, &seen);
     assert!(missed[0].message.contains("--update"), "{missed:?}");
 }
 
@@ -93,7 +105,7 @@ fn time_is_limited_and_messages_are_told() {
     }))
     .unwrap();
     let mut store = Store::default();
-    let mut judge = Judge { test: "t", snapshots: &mut store };
+    let mut judge = Judge { test: "t", snapshots: &mut store, secrets: &Secrets::default() };
     assert_eq!(judge.judge(&expect, &json!({"v": 1, "duration_ms": 100.0})), []);
     let wrong = judge.judge(&expect, &json!({"v": 2, "duration_ms": 101}));
     assert_eq!(wrong[0].message, "one is wanted (got 2, wanted exact 1)");

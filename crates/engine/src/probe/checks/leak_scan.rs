@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use mcp_loadtest_core::{
     check::{CaseVerdict, Depth, Family, leaks},
     report::Severity,
+    secrets::names_a_secret,
 };
 use serde_json::{Value, json};
 
@@ -75,7 +76,7 @@ async fn provoke(bench: &Bench) {
 fn secrets(bench: &Bench) -> Vec<String> {
     let variables = bench.server.env.iter();
     let headers = bench.server.transport.headers().into_iter().flatten();
-    let named = variables.chain(headers).filter(|(name, _)| leaks::names_a_secret(name));
+    let named = variables.chain(headers).filter(|(name, _)| names_a_secret(name));
     // `Bearer abc`: the word before it is no secret.
     named.filter_map(|(_, value)| value.split_whitespace().last().map(str::to_owned)).collect()
 }

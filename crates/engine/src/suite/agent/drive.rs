@@ -87,7 +87,7 @@ impl<'a> Drive<'a> {
         if let Some(dir) = &self.desk.settings.record {
             let suite = &self.desk.suites[self.case.suite].file;
             let file = tape::file(dir, suite, &self.agent.name, self.number);
-            Tape::of(turns).write(&file)?;
+            Tape::of(turns).write(&file, &self.desk.secrets)?;
         }
         Ok(self.trajectory)
     }

@@ -43,7 +43,8 @@ pub(super) fn judge(desk: &Desk, case: Case, seen: Seen, took_ms: f64, result: &
     }
     let name = result.name.clone();
     let mut snapshots = desk.snapshots.borrow_mut();
-    let mut judge = Judge { test: &name, snapshots: &mut snapshots[case.suite] };
+    let mut judge =
+        Judge { test: &name, snapshots: &mut snapshots[case.suite], secrets: &desk.secrets };
     result.failures.extend(judge.judge(&agent.expect, &document));
     result.outcome = if result.failures.is_empty() { Outcome::Passed } else { Outcome::Failed };
     result.recovery = judged;

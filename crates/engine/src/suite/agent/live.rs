@@ -1,6 +1,11 @@
 //! An agent of its own: a program that is given real servers with real faults, in real time.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    fs::OpenOptions,
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use mcp_loadtest_core::{
     fault::{Fault, FaultConfig},
@@ -141,9 +146,18 @@ async fn surround(desk: &Desk, case: Case, number: u32) -> Result<Surroundings, 
     let config = desk.settings.scratch.join(format!("mcp-loadtest-{}.json", Ulid::generate()));
     let entries = servers.iter().map(|(name, watched)| (name.clone(), watched.entry()));
     let document = json!({ "mcpServers": entries.collect::<serde_json::Map<_, _>>() });
-    std::fs::write(&config, format!("{document:#}\n"))
+    write_for_us(&config, &format!("{document:#}\n"))
         .map_err(|error| format!("cannot write {}: {error}", config.display()))?;
     Ok(Surroundings { servers, llm, config })
+}
+
+/// What a server is given in confidence stands in it, so nobody else may read it.
+fn write_for_us(path: &Path, text: &str) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)?.write_all(text.as_bytes())
 }
 
 /// The fault as the server sees it that it is aimed at; it has no other name there.
@@ -181,6 +195,7 @@ fn launch(desk: &Desk, agent: &AgentTest, around: &Surroundings) -> Launch {
         }
     }
     launch.env.extend(agent.env.clone());
+    launch.keep_secrets();
     launch.working_dir = Some(desk.settings.agents_in.clone()).filter(|dir| dir.is_dir());
     launch
 }

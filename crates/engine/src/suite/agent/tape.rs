@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use mcp_loadtest_core::agent::Turn;
+use mcp_loadtest_core::{agent::Turn, secrets::Secrets};
 use serde::{Deserialize, Serialize};
 
 /// The version of the file.
@@ -44,13 +44,13 @@ impl Tape {
         }
     }
 
-    pub(super) fn write(&self, file: &Path) -> Result<(), String> {
+    pub(super) fn write(&self, file: &Path, secrets: &Secrets) -> Result<(), String> {
         let told = |error: std::io::Error| format!("{}: {error}", file.display());
         if let Some(dir) = file.parent() {
             std::fs::create_dir_all(dir).map_err(told)?;
         }
         let text = serde_json::to_string_pretty(self).unwrap_or_default() + "\n";
-        std::fs::write(file, text).map_err(told)
+        std::fs::write(file, &*secrets.text(&text)).map_err(told)
     }
 
     /// What it said next.

@@ -6,6 +6,7 @@ mod clock;
 mod disk;
 mod loopback;
 mod open_files;
+mod overhead;
 mod ports;
 mod processes;
 mod runs;
@@ -26,6 +27,7 @@ pub(crate) const CHECKS: &[Check] = &[
     loopback::ENTRY,
     disk::ENTRY,
     clock::ENTRY,
+    overhead::ENTRY,
     runs::ENTRY,
     clients::ENTRY,
     server::ENTRY,

@@ -17,7 +17,7 @@ mod sustained_load;
 
 use std::{pin::Pin, sync::Arc};
 
-use mcp_loadtest::History;
+use mcp_loadtest::{History, Secrets};
 use rmcp::model::JsonObject;
 use schemars::Schema;
 use serde::{Serialize, de::DeserializeOwned};
@@ -71,6 +71,8 @@ pub(crate) struct Office {
     pub(crate) policy: Policy,
     pub(crate) runs: History,
     pub(crate) desk: Desk,
+    /// What the servers are given that clients must not learn.
+    pub(crate) secrets: Secrets,
 }
 
 /// One call of a tool.

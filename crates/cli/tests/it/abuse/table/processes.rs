@@ -1,10 +1,7 @@
 //! What a server does to processes.
 
 use super::{
-    super::proof::{
-        Case,
-        Proof::{Open, Tested},
-    },
+    super::proof::{Case, Proof::Tested},
     case,
 };
 
@@ -30,14 +27,14 @@ pub(super) const PROCESSES: &[Case] = &[
     case(
         "P-3",
         "a server that starts processes without end",
-        "all are ended, however many and however fast they move on; while the server runs nobody counts them",
-        Open(
-            &[
-                "cli abuse::processes::a_crowd_of_daemons_is_swept_to_the_last",
-                "wire process::ladder::a_process_that_moves_on_all_the_time_is_swept",
-            ],
-            "no limit ends a server that starts too many while it runs; a real bomb is not tried, for the sake of the machine",
-        ),
+        "ended at more than 512 processes with all of them, found `too_many_processes` (1), or (2) where no session has begun; a real bomb is not tried, for the sake of the machine",
+        Tested(&[
+            "cli abuse::processes::a_server_that_starts_too_many_processes_is_ended_and_told",
+            "cli abuse::processes::a_server_that_starts_some_processes_is_let_alone",
+            "cli abuse::processes::a_crowd_of_daemons_is_swept_to_the_last",
+            "wire process::ladder::a_process_that_moves_on_all_the_time_is_swept",
+            "core analysis::crash::tests::a_crowd_is_told_as_such_and_not_as_a_crash",
+        ]),
     ),
     case(
         "P-4",
