@@ -1,5 +1,7 @@
 //! Naming the server, as people name it: a command, a URL, or a name in a file they already have.
 
+mod again;
+
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},

@@ -107,6 +107,7 @@ pub(crate) fn run(args: &NegativePathArgs, env: &mut Env) -> Result<Exit, CliErr
     check::server(&server)?;
     let stop = Stop::new();
     let mut probe = Probe::new(server.clone())
+        .named(args.server.again(&server))
         .depth(Depth::Deep)
         .only(chosen)
         .allow_destructive(args.allow_destructive)

@@ -166,7 +166,8 @@ impl Probe {
     }
 
     fn reproduce(&self, check: &str, tool: Option<&str>) -> String {
-        let mut command = format!("mcp-loadtest probe {} --only {check}", self.server.as_flags());
+        let server = self.named.clone().unwrap_or_else(|| self.server.as_flags());
+        let mut command = format!("mcp-loadtest probe {server} --only {check}");
         if let Some(tool) = tool {
             command.push_str(&format!(" --tool {}", mcp_loadtest_core::server::shell_word(tool)));
         }

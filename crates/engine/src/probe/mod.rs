@@ -59,6 +59,8 @@ pub struct Probe {
     time_limit: Option<Duration>,
     strict_protocol: bool,
     tee_stderr: bool,
+    /// What names the server in a command, where its own words do not say it all.
+    named: Option<String>,
     watcher: Option<Watcher>,
     stop: Stop,
 }
@@ -97,6 +99,7 @@ impl Probe {
             time_limit: None,
             strict_protocol: false,
             tee_stderr: false,
+            named: None,
             watcher: None,
             stop: Stop::new(),
         }
@@ -106,6 +109,14 @@ impl Probe {
     #[must_use]
     pub fn depth(mut self, depth: Depth) -> Self {
         self.settings.depth = depth;
+        self
+    }
+
+    /// Sets the flags that name the server in the commands by which findings are seen again, such as
+    /// `--name shop`. Without, they are made of its command or its address.
+    #[must_use]
+    pub fn named(mut self, flags: impl Into<String>) -> Self {
+        self.named = Some(flags.into());
         self
     }
 

@@ -183,7 +183,9 @@ fn probe(args: &ProbeArgs, server: Server) -> Probe {
         (_, true) => Depth::Deep,
         _ => Depth::Usual,
     };
+    let named = args.server.again(&server);
     let mut probe = Probe::new(server)
+        .named(named)
         .depth(depth)
         .strict(args.strict)
         .oversized(usize::try_from(args.oversized.0).unwrap_or(usize::MAX))
