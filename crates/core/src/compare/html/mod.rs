@@ -28,7 +28,7 @@ use crate::report::{
 pub struct Side<'a> {
     /// Its runs: one, or one a round.
     pub reports: &'a [Report],
-    /// Where the page of each run lies, as seen from this one; see [`link`].
+    /// Where the page of each run lies, as seen from this one; see [`link()`].
     pub pages: Vec<Option<String>>,
 }
 

@@ -66,6 +66,9 @@ fn reading(lanes: &[Lane], released: u32) -> String {
         }
         _ => format!("{} were released together", counted(lanes.len() as u64, "call")),
     };
+    if answered.is_empty() {
+        return format!("{shown}: none was ever answered.");
+    }
     let shortest = answered.iter().copied().fold(f64::INFINITY, f64::min);
     let longest = answered.iter().copied().fold(0.0, f64::max);
     let told = match answered.len() {
@@ -158,6 +161,8 @@ mod tests {
         assert!(wall.ends_with("so they ran at the same time."), "{wall}");
         let mixed = reading(&ok(&[100, 100, 100, 100, 100, 100, 100, 100, 100, 250]), 10);
         assert!(mixed.contains("some waited"), "{mixed}");
+        let none = reading(&lanes(&[(9_000, Some(ErrorCategory::Deadlock)); 5]), 5);
+        assert_eq!(none, "5 calls were released together: none was ever answered.");
         let hung = lanes(&[(100, None), (9_000, Some(ErrorCategory::Deadlock))]);
         let told = reading(&hung, 30);
         assert!(
