@@ -2,7 +2,9 @@
 #
 #   docker build --build-arg COMMIT=$(git rev-parse HEAD) -t mcp-loadtest .
 #   docker run --rm mcp-loadtest probe --url http://host.docker.internal:3000/mcp
-#   docker run --rm -p 8080:8080 mcp-loadtest mock --transport http --listen 0.0.0.0:8080
+#   docker run --rm --network host mcp-loadtest mock --transport http --listen 127.0.0.1:8080
+#
+# (A mock listens on loopback addresses only; with the network of the host they are those of the host.)
 #
 # A server that is started over stdio needs its own interpreter beside it; take the binary into its image:
 #

@@ -2,8 +2,8 @@
 
 use std::sync::LazyLock;
 
-/// `0.1.0`, or `0.1.0 (1a2b3c4d5e)` where `MCP_LOADTEST_COMMIT` was set at build time. A variable, and no
-/// build script that asks git: sources without a repository build alike, and a commit builds nothing anew.
+/// `0.1.0`, or `0.1.0 (1a2b3c4d5e)` where the commit is known: in release builds of a repository, and
+/// where `MCP_LOADTEST_COMMIT` was set at build time.
 pub(crate) static VERSION: LazyLock<String> =
     LazyLock::new(|| told(env!("CARGO_PKG_VERSION"), option_env!("MCP_LOADTEST_COMMIT")));
 
