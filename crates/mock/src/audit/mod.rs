@@ -5,6 +5,7 @@
 //! | `row`       | what a row says                                                    |
 //! | `headers`   | header lines in one piece                                          |
 //! | `time`      | moments of the wall clock                                          |
+//! | `heard`     | secrets that passed by                                             |
 //! | `redaction` | masks secrets and cuts what is long                                |
 //! | `attempts`  | which calls are the same call again                                |
 //! | `handle`    | what a server records with                                         |
@@ -19,6 +20,7 @@ mod attempts;
 mod filter;
 mod handle;
 mod headers;
+mod heard;
 mod queue;
 mod redaction;
 mod row;
