@@ -53,7 +53,11 @@ impl App {
                 bytes.clear();
             }
         }
-        self.process.wait().await
+        let exit = self.process.wait().await;
+        if exit.crowd.is_some() {
+            env.err(&format!("the program ended with {exit}\n"));
+        }
+        exit
     }
 
     /// Ends it, if it has not ended.

@@ -93,12 +93,12 @@ impl Forms {
     }
 }
 
-/// The end of a text in JSON, or the sign that more followed.
-const CUT: &str = "(?P<end>\"|\u{2026})";
+/// The end of a text in JSON, also of one within a text, or the sign that more followed.
+const CUT: &str = "(?P<end>\\\\*\"|\u{2026})";
 /// An empty list would find what is empty.
 const NEVER: &str = "[a&&b]";
 /// What a cut may leave of a letter that takes several characters.
-const HALF_A_LETTER: &str = r"(?:[%\\&][#0-9A-Za-z]{0,6})?";
+const HALF_A_LETTER: &str = r"(?:(?:%|&|\\+u)[#0-9A-Za-z]{0,6})?";
 const MASKED_CUT: &str = "***${end}";
 
 fn compile(pattern: &str) -> Option<Regex> {
@@ -256,6 +256,14 @@ mod tests {
             forms.out_of_text(&format!("is {}", &long[..30])),
             format!("is {}", &long[..30])
         );
+    }
+
+    #[test]
+    fn a_cut_within_a_text_leaves_json_that_can_be_read() {
+        let inner = serde_json::json!({ "t": &SECRET[..12], "u": "%63", "v": "x\\" }).to_string();
+        let text = serde_json::json!({ "r": inner }).to_string();
+        let masked: serde_json::Value = serde_json::from_str(&forms().out_of_text(&text)).unwrap();
+        assert_eq!(masked["r"], r#"{"t":"***","u":"%63","v":"x\\"}"#);
     }
 
     #[test]

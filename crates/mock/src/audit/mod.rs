@@ -6,6 +6,7 @@
 //! | `word`      | words that most rows share                                         |
 //! | `headers`   | header lines in one piece                                          |
 //! | `time`      | moments of the wall clock                                          |
+//! | `heard`     | secrets that passed by                                             |
 //! | `redaction` | masks secrets and cuts what is long                                |
 //! | `attempts`  | which calls are the same call again                                |
 //! | `handle`    | what a server records with                                         |
@@ -22,6 +23,7 @@ mod faults;
 mod filter;
 mod handle;
 mod headers;
+mod heard;
 mod queue;
 mod redaction;
 mod row;

@@ -2,13 +2,12 @@
 
 use std::{
     borrow::Cow,
-    collections::VecDeque,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use mcp_loadtest_core::secrets::{Given, Secrets};
+use mcp_loadtest_core::secrets::Secrets;
 
-use super::{headers::Headers, row::Row};
+use super::{headers::Headers, heard::Heard, row::Row};
 
 /// What stands in the place of a secret.
 pub const MASK: &str = "[redacted]";
@@ -33,31 +32,6 @@ const SECRET: &[&str] = &[
     "secret",
     "token",
 ];
-
-/// So many values of secret headers are remembered.
-const MOST_HEARD: usize = 32;
-
-/// Values of secret headers that came by: whoever gets one may repeat it in a message.
-#[derive(Debug, Default)]
-struct Heard {
-    values: VecDeque<String>,
-    secrets: Secrets,
-}
-
-impl Heard {
-    fn hear(&mut self, value: &str) {
-        if self.values.iter().any(|known| known == value) {
-            return;
-        }
-        self.values.push_back(value.to_owned());
-        if self.values.len() > MOST_HEARD {
-            self.values.pop_front();
-        }
-        let given = Given::default();
-        let given = self.values.iter().fold(given, |given, one| given.header("authorization", one));
-        self.secrets = given.secrets();
-    }
-}
 
 /// Masks what goes by a secret name and cuts what is too long.
 ///
@@ -109,7 +83,7 @@ impl Redaction {
 
     /// A row without what was given in confidence, whoever repeats it.
     pub(super) fn row(&self, mut row: Box<Row>) -> Box<Row> {
-        let heard = self.heard().secrets.clone();
+        let heard = self.heard().secrets().clone();
         for secrets in [&self.secrets, &heard].into_iter().filter(|secrets| !secrets.is_empty()) {
             row.each_text(&|text| match secrets.text(text) {
                 Cow::Owned(masked) => Some(masked),
@@ -326,7 +300,8 @@ mod tests {
 
     #[test]
     fn what_was_given_or_heard_is_in_no_text_of_a_row() {
-        let given = Given::default().variable("TOKEN", "g1ven-secret").secrets();
+        let given = mcp_loadtest_core::secrets::Given::default();
+        let given = given.variable("TOKEN", "g1ven-secret").secrets();
         let redaction = Redaction::default().secrets(&given);
         let headers =
             redaction.headers([("Authorization", "Bearer h34rd-secret"), ("Accept", "a")]);

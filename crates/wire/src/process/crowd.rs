@@ -1,9 +1,8 @@
 //! Ends a server that starts processes without end, before the machine has no room for others.
 //!
 //! One thread looks after all servers, and is there only while one runs. Counting a server's processes
-//! means to read all processes of the machine, so it is done only when there are many more tasks than at
-//! the fewest that were seen; where the system does not tell how many there are, it is done now and then.
-//! No call ever waits for it.
+//! means to read all processes of the machine, so it is done every few seconds, and at once when there are
+//! many more tasks than at the fewest that were seen. No call ever waits for it.
 
 use std::{
     collections::BTreeMap,
@@ -18,18 +17,18 @@ use super::fence::{self, Fence};
 
 /// How often the number of tasks is looked at.
 const INTERVAL: Duration = Duration::from_millis(250);
-/// So many tasks more than at the fewest are a reason to count: others may end some of theirs meanwhile.
+/// So many tasks more than at the fewest are a reason to count.
 const SUSPICIOUS: u64 = MOST_PROCESSES as u64 / 4;
-/// Of so many parts of the time, one goes into counting, where it takes long,
-const SHARE: u32 = 20;
-/// but nobody is left alone for longer than this.
-const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+/// Nobody suspicious is left alone for longer than this,
+const EAGER: Duration = Duration::from_secs(2);
+/// and nobody else for longer than this, as others may have ended as many tasks meanwhile.
+const CALM: Duration = Duration::from_secs(5);
 /// How often a crowd is killed before it is left to those who stop the server.
 const PASSES: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(10);
 
 static WATCHED: Mutex<Watched> =
-    Mutex::new(Watched { servers: BTreeMap::new(), next: 0, is_awake: false });
+    Mutex::new(Watched { servers: BTreeMap::new(), next: 0, is_awake: false, fewest: None });
 /// Rung when nobody is left to look after.
 static BELL: Condvar = Condvar::new();
 
@@ -37,6 +36,8 @@ struct Watched {
     servers: BTreeMap<u64, Server>,
     next: u64,
     is_awake: bool,
+    /// The fewest tasks that were ever seen: what was killed a moment ago may still be counted.
+    fewest: Option<u64>,
 }
 
 struct Server {
@@ -87,8 +88,7 @@ impl Drop for Lookout {
 }
 
 fn look_after_all() {
-    let mut fewest = tasks();
-    let mut next_count = Instant::now();
+    let mut due = Due::after(Duration::ZERO);
     loop {
         let watched = watched();
         let (mut watched, _) = BELL
@@ -99,17 +99,35 @@ fn look_after_all() {
             return;
         }
         let now = tasks();
-        fewest = fewest.min(now).or(now);
-        let is_suspicious = now.zip(fewest).is_none_or(|(now, fewest)| now - fewest >= SUSPICIOUS);
-        if !is_suspicious || Instant::now() < next_count {
+        watched.fewest = watched.fewest.min(now).or(now);
+        let is_suspicious =
+            now.zip(watched.fewest).is_some_and(|(now, fewest)| now - fewest >= SUSPICIOUS);
+        if !due.is_now(is_suspicious) {
             continue;
         }
         let began = Instant::now();
         let crowded = crowded(&mut watched);
         drop(watched);
-        let pause = if now.is_some() { began.elapsed() * SHARE } else { LONGEST_PAUSE };
-        next_count = Instant::now() + pause.min(LONGEST_PAUSE);
+        due = Due::after(began.elapsed());
         crowded.into_iter().for_each(disperse);
+    }
+}
+
+/// When to count next: where that takes long, less often.
+struct Due {
+    suspicious: Instant,
+    anyway: Instant,
+}
+
+impl Due {
+    fn after(cost: Duration) -> Self {
+        let now = Instant::now();
+        Self { suspicious: now + (cost * 20).min(EAGER), anyway: now + (cost * 100).max(CALM) }
+    }
+
+    fn is_now(&self, is_suspicious: bool) -> bool {
+        let now = Instant::now();
+        is_suspicious && now >= self.suspicious || now >= self.anyway
     }
 }
 

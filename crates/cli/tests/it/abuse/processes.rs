@@ -82,7 +82,7 @@ fn a_server_that_starts_too_many_processes_is_ended_and_told() {
     assert_eq!(marked(&mark).len(), 0);
     // One that never begins a session has nothing to measure.
     for command in [PROBE, &["probe", "--only", "unknown_tool"]] {
-        let command = [command, &["--env", &mark]].concat();
+        let command = [command, &["--env", &mark, "--protocol", "2025-11-25"]].concat();
         let ran = against_in(dir.path(), "hostile-process.py", "many_at_once", &command);
         assert_eq!(ran.code, 2, "{}", ran.err);
         assert!(
