@@ -11,7 +11,9 @@ const COMMIT: &str = "MCP_LOADTEST_COMMIT";
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-env-changed={COMMIT}");
-    if env::var_os(COMMIT).is_some() || env::var("PROFILE").as_deref() != Ok("release") {
+    if env::var_os(COMMIT).is_some()
+        || env::var_os("PROFILE").is_none_or(|profile| profile != "release")
+    {
         return;
     }
     let root = env::var_os("CARGO_MANIFEST_DIR").map(|dir| PathBuf::from(dir).join("../.."));
