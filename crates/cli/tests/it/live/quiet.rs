@@ -25,11 +25,17 @@ fn progress_is_shown_unless_it_is_not_wanted() {
         std::fs::write(dir.path().join("suite.yml"), suite).unwrap();
         let terminal = Terminal::open(dir.path(), (100, 40));
         let drawn = |flags: &str| {
-            let log = format!("log{number}{flags}");
-            terminal.keep(&dir.path().join(&log));
-            terminal.type_line(&format!("clear; {program} {command} {flags}; echo en''ded"));
-            terminal.wait("its end", |screen| screen.contains("ended"));
-            std::fs::read_to_string(dir.path().join(log)).unwrap()
+            let log = dir.path().join(format!("log{number}{flags}"));
+            terminal.keep(&log);
+            terminal
+                .type_line(&format!("clear; {program} {command} {flags}; echo en''ded{flags}."));
+            // The screen may still show the end of the run before, and the log lags behind the screen.
+            let mut all = String::new();
+            terminal.wait("its end", |_| {
+                all = std::fs::read_to_string(&log).unwrap_or_default();
+                all.contains(&format!("ended{flags}."))
+            });
+            all
         };
         assert!(drawn("").contains(ERASED), "{command}");
         assert!(!drawn("-q").contains(ERASED), "{command}");

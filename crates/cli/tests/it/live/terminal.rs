@@ -88,7 +88,7 @@ impl Terminal {
 
     /// Waits until it shows something. What never comes ends by the test's own limit; the last
     /// screen is printed when that is long in coming.
-    pub(super) fn wait(&self, what: &str, is_there: impl Fn(&str) -> bool) -> String {
+    pub(super) fn wait(&self, what: &str, mut is_there: impl FnMut(&str) -> bool) -> String {
         for looked in 0_u64.. {
             let screen = self.screen();
             if is_there(&screen) {
