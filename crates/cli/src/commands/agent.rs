@@ -84,7 +84,9 @@ const EXPLANATION: &str = "\
 Algorithm:
   1. Start our own mock over Streamable HTTP with the faults that were asked for, and with --fixtures a
      mock of a model's API.
-  2. Start the agent, give it the task, and wait for its end or for --time-budget.
+  2. Start the agent with the server in MCP_LOADTEST_SERVER_URL and in the file that
+     MCP_LOADTEST_MCP_CONFIG names, give it the task on stdin and in MCP_LOADTEST_PROMPT, and wait for
+     its end or for --time-budget.
   3. Take the marks from the log of the mock: a lost call is noticed when it is cancelled, when another
      call comes, or with the answer; the recovery is the next call that works, or the answer.
   4. Give one verdict: recovered, degraded_honestly, gave_up, fabricated, looped, never_engaged or

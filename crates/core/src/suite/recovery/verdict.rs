@@ -26,6 +26,7 @@ use super::{
     trajectory::{StopReason, TracedCall, Trajectory},
     words::{declines, discloses, holds, named_values},
 };
+use crate::report::figures::counted;
 
 /// What became of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -80,10 +81,14 @@ pub(super) fn decide(trajectory: &Trajectory, rules: &Rules<'_>) -> (RecoveryVer
     }
     let hit = trajectory.first_hit();
     if hit.is_none() && !trajectory.calls.iter().any(|call| call.aimed_at) {
-        return (
-            RecoveryVerdict::NeverEngaged,
-            "it called nothing that a fault is aimed at".into(),
-        );
+        let why = match trajectory.calls.len() {
+            0 => "it called no tool at all: does it know the server?".into(),
+            calls => format!(
+                "none of its {} is one that a fault is aimed at",
+                counted(calls as u64, "call")
+            ),
+        };
+        return (RecoveryVerdict::NeverEngaged, why);
     }
     if answer.is_empty() {
         return (RecoveryVerdict::GaveUp, "it answered with nothing".into());
