@@ -77,6 +77,14 @@ mod tests {
         String::from_utf8(out).unwrap()
     }
 
+    /// Secrets that touch each other may have one mask or several.
+    fn with_one_mask(mut text: String) -> String {
+        while text.contains("****") {
+            text = text.replace("****", MASK);
+        }
+        text
+    }
+
     #[test]
     fn whole_lines_are_not_held() {
         let mut veil = Veil::new(Given::default().variable("TOKEN", SECRET).secrets());
@@ -103,10 +111,9 @@ mod tests {
                 which => texts[*which].to_owned(),
             }).collect();
             let chunks: Vec<&[u8]> = whole.as_bytes().chunks(size).collect();
-            let expected = whole.replace(&SECRET.repeat(2), SECRET).replace(SECRET, MASK);
             let seen = passed(&chunks);
             prop_assert!(!seen.contains(SECRET));
-            prop_assert_eq!(seen.replace("******", MASK), expected.replace("******", MASK));
+            prop_assert_eq!(with_one_mask(seen), with_one_mask(whole.replace(SECRET, MASK)));
         }
     }
 }
