@@ -138,16 +138,21 @@ fn hostile_names_do_nothing() {
     }
 }
 
-#[test]
-fn the_page_of_a_gateway_shows_the_delay_of_each_event() {
-    let dir = tempfile::tempdir().unwrap();
+/// The page of a gateway that holds events back.
+fn page_of_a_gateway(dir: &Path) -> PathBuf {
     let script = mock("gateway.py");
     let script = script.strip_prefix("python3 ").unwrap();
     let flags = ["gateway", "--html", "page.html", "--only", "streaming,latency"];
     let command = ["--", "python3", script, "{upstream}", "buffer"];
-    let ran = run_in(dir.path(), &[flags.as_slice(), &command].concat());
+    let ran = run_in(dir, &[flags.as_slice(), &command].concat());
     assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
-    let page = &see("glance", &dir.path().join("page.html"))["page"];
+    dir.join("page.html")
+}
+
+#[test]
+fn the_page_of_a_gateway_shows_the_delay_of_each_event() {
+    let dir = tempfile::tempdir().unwrap();
+    let page = &see("glance", &page_of_a_gateway(dir.path()))["page"];
     assert!(page["hit"].is_null() && page["unnamed"] == 0, "{page:#}");
     let text = page["text"].as_str().unwrap();
     for part in ["BROKEN", "buffered, they arrive together", "event 5", "p99 added", "Hint:"] {

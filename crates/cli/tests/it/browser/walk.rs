@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{page_of, plots::faulty_run, see};
+use super::{page_of, page_of_a_gateway, plots::faulty_run, see};
 use crate::{
     harness::{mock, run_in},
     suite::Bench,
@@ -77,11 +77,5 @@ fn the_page_of_a_suite_can_be_walked() {
 #[test]
 fn the_page_of_a_gateway_can_be_walked() {
     let dir = tempfile::tempdir().unwrap();
-    let script = mock("gateway.py");
-    let script = script.strip_prefix("python3 ").unwrap();
-    let flags = ["gateway", "--html", "page.html", "--only", "streaming,latency"];
-    let command = ["--", "python3", script, "{upstream}", "buffer"];
-    let ran = run_in(dir.path(), &[flags.as_slice(), &command].concat());
-    assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
-    walked(&dir.path().join("page.html"));
+    walked(&page_of_a_gateway(dir.path()));
 }
