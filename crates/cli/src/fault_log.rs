@@ -1,11 +1,16 @@
 //! `--audit` of a run: the log of who injected faults, laid over the time of the run.
 
+use std::time::Duration;
+
 use clap::Args;
 use mcp_loadtest::Report;
 use mcp_loadtest_core::report::figures::counted;
-use mcp_loadtest_mock::audit::{Source, StoreSpec, Timestamp, extent, fault_windows};
+use mcp_loadtest_mock::audit::{FaultWatch, Source, StoreSpec, Timestamp, extent, fault_windows};
 
 use crate::{env::Env, error::CliError, hinted};
+
+/// A run that does not say how long it takes.
+const LONG_RUN: Duration = Duration::from_secs(3_600);
 
 /// Where faults are written down.
 #[derive(Debug, Clone, Default, Args)]
@@ -19,6 +24,15 @@ pub(crate) struct FaultLogArg {
 impl FaultLogArg {
     pub(crate) const fn is_given(&self) -> bool {
         self.audit.is_some()
+    }
+
+    /// The log for a view of a run that takes about so long.
+    pub(crate) fn so_far(&self, expected: Option<Duration>, env: &Env) -> FaultsSoFar {
+        FaultsSoFar {
+            store: self.audit.as_ref().map(|store| store.clone().in_dir(&env.cwd)),
+            expected: expected.unwrap_or(LONG_RUN),
+            watch: None,
+        }
     }
 
     /// Tells the report when faults were at work.
@@ -37,6 +51,27 @@ impl FaultLogArg {
         }
         report.faults = seen.windows;
         Ok(())
+    }
+}
+
+/// The log of faults while the run goes on, for a view.
+pub(crate) struct FaultsSoFar {
+    store: Option<StoreSpec>,
+    expected: Duration,
+    watch: Option<FaultWatch>,
+}
+
+impl FaultsSoFar {
+    /// Tells a report that is not whole yet. What is wrong with the log is told at the end.
+    pub(crate) fn lay_over(&mut self, report: &mut Report) {
+        let Some(store) = &self.store else { return };
+        if self.watch.is_none() {
+            let Ok(log) = store.read() else { return };
+            self.watch = Some(FaultWatch::new(log, report.started_at, self.expected));
+        }
+        if let Some(Ok(windows)) = self.watch.as_mut().map(FaultWatch::look) {
+            report.faults = windows;
+        }
     }
 }
 

@@ -76,7 +76,7 @@ impl Load {
             run = run.with_threads(threads);
         }
         let expected = scenario.kind.settings().length();
-        let view = self.live.open(&mut run, &controls, env)?;
+        let view = self.live.open(&mut run, &controls, self.faults.so_far(expected, env), env)?;
         let visible =
             env.has_audience() && !self.show.quiet && !self.tee_stderr && view.leaves_a_line();
         let line = ProgressLine::new(scenario.kind.name().as_str(), expected, visible);

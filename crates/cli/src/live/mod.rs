@@ -11,7 +11,7 @@ use std::net::SocketAddr;
 use clap::Args;
 use mcp_loadtest::{Pause, Report, Run, Stop};
 
-use crate::{env::Env, error::CliError, listen::parse_listen};
+use crate::{env::Env, error::CliError, fault_log::FaultsSoFar, listen::parse_listen};
 
 pub(crate) use web::WebView;
 
@@ -63,6 +63,7 @@ impl LiveArgs {
         &self,
         run: &mut Run,
         controls: &Controls,
+        faults: FaultsSoFar,
         env: &mut Env,
     ) -> Result<View, CliError> {
         if self.tui {
@@ -82,7 +83,7 @@ impl LiveArgs {
                 "use 127.0.0.1, or add --web-remote if everybody there may read the report",
             ));
         }
-        let view = WebView::start(run.watch(), address)?;
+        let view = WebView::start(run.watch(), faults, address)?;
         env.err(&format!("watch it at {}\n", view.url()));
         Ok(View::Web(view))
     }

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::{
     filter::{Filter, Keep},
     row::Row,
-    store::{Source, StoreError},
+    store::{Place, Source, StoreError},
     time::Timestamp,
 };
 
@@ -40,14 +40,46 @@ pub fn fault_windows(
     let (mut hits, mut rows) = (Hits::new(length), 0_u64);
     log.each(&filter, &mut |row| {
         rows = rows.saturating_add(1);
-        let since = u64::try_from(row.ts.0.saturating_sub(from.0)).unwrap_or_default();
-        for name in fired(&row) {
-            let took = Duration::from_micros(row.duration_us);
-            hits.add(&name, Duration::from_micros(since), took);
-        }
+        add(&mut hits, &row, from);
         ControlFlow::Continue(())
     })?;
     Ok(FaultsSeen { rows, windows: hits.windows() })
+}
+
+/// The same while the log grows: each look reads only what is new.
+pub struct FaultWatch {
+    log: Box<dyn Source>,
+    place: Place,
+    filter: Filter,
+    from: Timestamp,
+    hits: Hits,
+}
+
+impl FaultWatch {
+    /// Looks at the time from `start` on, for about so long.
+    pub fn new(log: Box<dyn Source>, start: SystemTime, length: Duration) -> Self {
+        let from = Timestamp::from(start);
+        let filter = Filter { from: Some(from), ..Filter::default() };
+        Self { log, place: Place::default(), filter, from, hits: Hits::new(length) }
+    }
+
+    /// The windows of all that was recorded until now.
+    pub fn look(&mut self) -> Result<Vec<FaultWindow>, StoreError> {
+        let Self { log, place, filter, from, hits } = self;
+        *place = log.since(*place, filter, &mut |row| {
+            add(hits, &row, *from);
+            ControlFlow::Continue(())
+        })?;
+        Ok(hits.windows())
+    }
+}
+
+fn add(hits: &mut Hits, row: &Row, start: Timestamp) {
+    let since = u64::try_from(row.ts.0.saturating_sub(start.0)).unwrap_or_default();
+    let took = Duration::from_micros(row.duration_us);
+    for name in fired(row) {
+        hits.add(&name, Duration::from_micros(since), took);
+    }
 }
 
 /// When the first and the last row of a log arrived; nothing where it has none.
@@ -75,7 +107,7 @@ fn fired(row: &Row) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::audit::store::{Place, Visit};
+    use crate::audit::store::Visit;
 
     /// Rows in memory.
     struct Rows(Vec<Row>);
@@ -89,12 +121,21 @@ mod tests {
             Ok(())
         }
 
-        fn since(&mut self, at: Place, _: &Filter, _: Visit<'_>) -> Result<Place, StoreError> {
-            Ok(at)
+        fn since(
+            &mut self,
+            at: Place,
+            filter: &Filter,
+            visit: Visit<'_>,
+        ) -> Result<Place, StoreError> {
+            let new = self.0.iter().skip(usize::try_from(at.0).unwrap_or(usize::MAX));
+            for row in new.filter(|row| filter.matches(row)) {
+                let _ = visit(row.clone());
+            }
+            self.end()
         }
 
         fn end(&mut self) -> Result<Place, StoreError> {
-            Ok(Place::default())
+            Ok(Place(self.0.len() as u64))
         }
     }
 
@@ -125,5 +166,16 @@ mod tests {
         assert_eq!(seen, FaultsSeen { rows: 5, windows: vec![window] });
         assert_eq!(extent(&mut log).unwrap(), Some((Timestamp(500_000), Timestamp(9_000_000))));
         assert_eq!(extent(&mut Rows(Vec::new())).unwrap(), None);
+    }
+
+    #[test]
+    fn a_log_that_grows_is_read_once() {
+        let log = Rows([row(500, HIT), row(1_500, HIT), row(1_600, SPARED)].into());
+        let start = SystemTime::UNIX_EPOCH + Duration::from_secs(1);
+        let mut watch = FaultWatch::new(Box::new(log), start, Duration::from_secs(60));
+        let ms = Duration::from_millis;
+        let windows = [FaultWindow { name: "slow".into(), from: ms(500), to: ms(550), calls: 1 }];
+        assert_eq!(watch.look().unwrap(), windows);
+        assert_eq!(watch.look().unwrap(), windows, "nothing is new, and nothing counts twice");
     }
 }

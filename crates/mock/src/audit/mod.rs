@@ -34,11 +34,11 @@ mod time;
 mod word;
 mod writer;
 
-pub use faults::{FaultsSeen, extent, fault_windows};
+pub use faults::{FaultWatch, FaultsSeen, extent, fault_windows};
 pub use filter::{Filter, Keep};
 pub use handle::{Audit, AuditError, AuditIncomplete, Closing};
 pub use headers::Headers;
-pub use redaction::{ARGUMENT_LIMIT, MASK, Redaction};
+pub use redaction::{ARGUMENT_LIMIT, Redaction};
 pub use row::{EVENT_LIMIT, Kind, Row, SentEvent, UnknownKind};
 pub use spec::{StoreSpec, StoreSpecError};
 pub use stats::{NameSummary, Stats, Summary};

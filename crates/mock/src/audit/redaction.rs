@@ -5,12 +5,10 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use mcp_loadtest_core::secrets::Secrets;
+use mcp_loadtest_core::secrets::{MASK, Secrets};
 
 use super::{headers::Headers, heard::Heard, row::Row};
 
-/// What stands in the place of a secret.
-pub const MASK: &str = "[redacted]";
 /// How much of the arguments of a call is kept, unless something else is asked for.
 pub const ARGUMENT_LIMIT: usize = 64 << 10;
 
@@ -43,7 +41,7 @@ const SECRET: &[&str] = &[
 ///
 /// let redaction = Redaction::default().key("PIN");
 /// let (text, truncated) = redaction.arguments(r#"{"user": "ann", "auth": {"pin": 1234}}"#);
-/// assert_eq!(text, r#"{"user": "ann", "auth": {"pin": "[redacted]"}}"#);
+/// assert_eq!(text, r#"{"user": "ann", "auth": {"pin": "***"}}"#);
 /// assert!(!truncated);
 /// ```
 #[derive(Debug, Clone)]
@@ -258,18 +256,12 @@ mod tests {
     fn secrets_are_masked_at_any_depth_and_nothing_else_changes() {
         let cases = [
             (r#"{"a": 1,  "b":[2]}"#, r#"{"a": 1,  "b":[2]}"#),
-            (r#"{"password":"x"}"#, r#"{"password":"[redacted]"}"#),
-            (
-                r#"{"Access_Token" : {"a":[1,"}"]} , "b":2}"#,
-                r#"{"Access_Token" : "[redacted]" , "b":2}"#,
-            ),
-            (r#"[{"x":[{"secret":12}]}]"#, r#"[{"x":[{"secret":"[redacted]"}]}]"#),
-            (
-                r#"{"secret":null,"secret":[1, 2]}"#,
-                r#"{"secret":"[redacted]","secret":"[redacted]"}"#,
-            ),
-            (r#"{"pass\u0077ord":"x"}"#, r#"{"pass\u0077ord":"[redacted]"}"#),
-            (r#"{"T":1,"token":1,"to":1}"#, r#"{"T":1,"token":"[redacted]","to":1}"#),
+            (r#"{"password":"x"}"#, r#"{"password":"***"}"#),
+            (r#"{"Access_Token" : {"a":[1,"}"]} , "b":2}"#, r#"{"Access_Token" : "***" , "b":2}"#),
+            (r#"[{"x":[{"secret":12}]}]"#, r#"[{"x":[{"secret":"***"}]}]"#),
+            (r#"{"secret":null,"secret":[1, 2]}"#, r#"{"secret":"***","secret":"***"}"#),
+            (r#"{"pass\u0077ord":"x"}"#, r#"{"pass\u0077ord":"***"}"#),
+            (r#"{"T":1,"token":1,"to":1}"#, r#"{"T":1,"token":"***","to":1}"#),
             (r#"{"q":"password"}"#, r#"{"q":"password"}"#),
             (r#"{"q":"say \"token\": 5"}"#, r#"{"q":"say \"token\": 5"}"#),
         ];
@@ -289,9 +281,9 @@ mod tests {
 
     #[test]
     fn a_long_text_is_cut_after_it_was_masked() {
-        let redaction = Redaction::default().limit(24);
+        let redaction = Redaction::default().limit(17);
         let (text, truncated) = redaction.arguments(r#"{"password":"0123456789","b":"äöü"}"#);
-        assert_eq!((text.as_str(), truncated), (r#"{"password":"[redacted]""#, true));
+        assert_eq!((text.as_str(), truncated), (r#"{"password":"***""#, true));
         let (text, truncated) = Redaction::default().limit(4).arguments(r#""äöü""#);
         assert_eq!((text.as_str(), truncated), ("\"ä", true), "no character is cut in two");
         let whole = r#"{"a":1}"#;
@@ -317,7 +309,7 @@ mod tests {
         let row = redaction.row(row.into());
         assert_eq!(row.error_message.as_deref(), Some("***, ***"));
         assert_eq!((row.note.as_deref(), row.tool.as_deref()), (Some("***, ***"), Some("***")));
-        assert_eq!(row.headers.as_str(), "Authorization: [redacted]\nAccept: a\n");
+        assert_eq!(row.headers.as_str(), "Authorization: ***\nAccept: a\n");
         assert_eq!(row.method.as_deref(), Some("tools/call"));
     }
 
@@ -325,10 +317,7 @@ mod tests {
     fn header_values_are_masked_by_their_names() {
         let lines = [("Authorization", "Bearer x"), ("Accept", "*/*"), ("X-API-Key", "y")];
         let headers = Redaction::default().headers(lines);
-        assert_eq!(
-            headers.as_str(),
-            "Authorization: [redacted]\nAccept: */*\nX-API-Key: [redacted]\n"
-        );
+        assert_eq!(headers.as_str(), "Authorization: ***\nAccept: */*\nX-API-Key: ***\n");
     }
 
     fn any_json() -> impl Strategy<Value = Value> {

@@ -2,8 +2,10 @@
 
 use std::mem::MaybeUninit;
 
+use mcp_loadtest_core::secrets::MASK;
+
 use super::caller::Caller;
-use crate::audit::{Headers, MASK, Redaction};
+use crate::audit::{Headers, Redaction};
 
 /// The envelope while it is still in the read buffer. Looking closer costs nothing until somebody
 /// does.

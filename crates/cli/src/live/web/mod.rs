@@ -18,7 +18,7 @@ use mcp_loadtest::{Report, Watch};
 use tokio_util::sync::CancellationToken;
 
 use self::pages::Pages;
-use crate::{commands::block_on, error::CliError};
+use crate::{commands::block_on, error::CliError, fault_log::FaultsSoFar};
 
 /// The view, in a thread of its own.
 pub(crate) struct WebView {
@@ -30,7 +30,11 @@ pub(crate) struct WebView {
 
 impl WebView {
     /// Listens; browsers may come and go from now on.
-    pub(super) fn start(watch: Watch, address: SocketAddr) -> Result<Self, CliError> {
+    pub(super) fn start(
+        watch: Watch,
+        faults: FaultsSoFar,
+        address: SocketAddr,
+    ) -> Result<Self, CliError> {
         let failed = |source| CliError::Listen { address, source };
         let listener = TcpListener::bind(address).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
@@ -42,7 +46,7 @@ impl WebView {
             let _ = block_on(async {
                 tokio::select! {
                     served = routes::serve(listener, address, shown.clone()) => served,
-                    () = shown.follow(watch) => Ok(()),
+                    () = shown.follow(watch, faults) => Ok(()),
                     () = until.cancelled() => Ok(()),
                 }
             });

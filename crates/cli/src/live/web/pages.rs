@@ -16,6 +16,8 @@ use tokio::{
     time::Instant,
 };
 
+use crate::fault_log::FaultsSoFar;
+
 /// How often there is something new.
 const REFRESH: Duration = Duration::from_secs(2);
 /// Making a page may take one part in so many of the time: what it takes, the load may lack.
@@ -64,13 +66,16 @@ impl Pages {
     }
 
     /// Looks at the run until it is over. Never returns.
-    pub(super) async fn follow(&self, mut watch: Watch) {
+    pub(super) async fn follow(&self, mut watch: Watch, mut faults: FaultsSoFar) {
         let mut wait = REFRESH / 4;
         loop {
             tokio::time::sleep(wait).await;
             let begun = Instant::now();
             let state = watch.snapshot().state;
-            let report = watch.report();
+            let mut report = watch.report();
+            if let Some(report) = &mut report {
+                faults.lay_over(report);
+            }
             if !self.grow(Frame::of(report.as_ref(), state)) {
                 return pending().await;
             }

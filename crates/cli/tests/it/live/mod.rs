@@ -1,6 +1,6 @@
 //! Runs that are watched: on a terminal of tmux, and in a browser.
 
 mod quiet;
-mod terminal;
+pub(crate) mod terminal;
 mod tui;
-mod web;
+pub(crate) mod web;

@@ -8,14 +8,14 @@ use std::{
 use crate::browser::environment;
 
 /// A terminal with a shell in it.
-pub(super) struct Terminal {
+pub(crate) struct Terminal {
     tmux: PathBuf,
     /// Where its server listens; in the test's own directory, so that none meets another.
     socket: PathBuf,
 }
 
 impl Terminal {
-    pub(super) fn open(dir: &Path, (width, height): (u16, u16)) -> Self {
+    pub(crate) fn open(dir: &Path, (width, height): (u16, u16)) -> Self {
         let tmux = environment("tmux").join("bin/tmux");
         let terminal = Self { tmux, socket: dir.join("tmux.sock") };
         let (width, height) = (width.to_string(), height.to_string());
@@ -48,33 +48,33 @@ impl Terminal {
     }
 
     /// Writes all that is drawn from now on to a file.
-    pub(super) fn keep(&self, file: &Path) {
+    pub(crate) fn keep(&self, file: &Path) {
         self.tell(&["pipe-pane"]);
         self.tell(&["pipe-pane", &format!("cat > '{}'", file.display())]);
     }
 
     /// Types a line.
-    pub(super) fn type_line(&self, line: &str) {
+    pub(crate) fn type_line(&self, line: &str) {
         self.tell(&["send-keys", "-l", line]);
         self.press("Enter");
     }
 
     /// Presses a key, by tmux's name for it.
-    pub(super) fn press(&self, key: &str) {
+    pub(crate) fn press(&self, key: &str) {
         self.tell(&["send-keys", key]);
     }
 
-    pub(super) fn resize(&self, (width, height): (u16, u16)) {
+    pub(crate) fn resize(&self, (width, height): (u16, u16)) {
         self.tell(&["resize-window", "-x", &width.to_string(), "-y", &height.to_string()]);
     }
 
     /// What it shows.
-    pub(super) fn screen(&self) -> String {
+    pub(crate) fn screen(&self) -> String {
         self.tell(&["capture-pane", "-p"])
     }
 
     /// The process id of what its shell runs.
-    pub(super) fn child(&self) -> i32 {
+    pub(crate) fn child(&self) -> i32 {
         let shell = self.tell(&["display-message", "-p", "#{pane_pid}"]);
         let shell = shell.trim();
         let children = std::fs::read_to_string(format!("/proc/{shell}/task/{shell}/children"));
@@ -82,13 +82,13 @@ impl Terminal {
     }
 
     /// Whether a program has taken the screen.
-    pub(super) fn is_taken(&self) -> bool {
+    pub(crate) fn is_taken(&self) -> bool {
         self.tell(&["display-message", "-p", "#{alternate_on}"]).trim() == "1"
     }
 
     /// Waits until it shows something. What never comes ends by the test's own limit; the last
     /// screen is printed when that is long in coming.
-    pub(super) fn wait(&self, what: &str, mut is_there: impl FnMut(&str) -> bool) -> String {
+    pub(crate) fn wait(&self, what: &str, mut is_there: impl FnMut(&str) -> bool) -> String {
         for looked in 0_u64.. {
             let screen = self.screen();
             if is_there(&screen) {

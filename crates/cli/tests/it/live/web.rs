@@ -16,14 +16,14 @@ use crate::{
 };
 
 /// A run that is watched, and where.
-struct Watched {
+pub(crate) struct Watched {
     child: Child,
     talk: BufReader<std::process::ChildStderr>,
     url: String,
 }
 
 impl Watched {
-    fn start(dir: &std::path::Path, server: &str, flags: &[&str]) -> Self {
+    pub(crate) fn start(dir: &std::path::Path, server: &str, flags: &[&str]) -> Self {
         let mut child = binary()
             .args(["run", "-s", server, "--web", "127.0.0.1:0"])
             .args(flags)
@@ -38,7 +38,7 @@ impl Watched {
     }
 
     /// Waits until the run is over and its page stays.
-    fn wait_for_end(&mut self) {
+    pub(crate) fn wait_for_end(&mut self) {
         let mut line = String::new();
         while !line.contains("stays at") {
             line.clear();
@@ -46,16 +46,26 @@ impl Watched {
         }
     }
 
-    fn ask(&self, host: &str) -> String {
+    fn request(&self, path: &str, host: &str) -> TcpStream {
         let address = self.url.trim_start_matches("http://").trim_end_matches('/');
         let mut stream = TcpStream::connect(address).unwrap();
-        write!(stream, "GET / HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").unwrap();
+        stream
+    }
+
+    /// The first news that has this in it.
+    pub(crate) fn news(&self, mark: &str) -> String {
+        let mut told = BufReader::new(self.request("/events", "localhost")).lines();
+        told.find_map(|line| line.ok().filter(|line| line.contains(mark))).unwrap()
+    }
+
+    pub(crate) fn ask(&self, host: &str) -> String {
         let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
+        self.request("/", host).read_to_string(&mut answer).unwrap();
         answer
     }
 
-    fn end(mut self) -> Option<i32> {
+    pub(crate) fn end(mut self) -> Option<i32> {
         kill_process(Pid::from_child(&self.child), Signal::INT).unwrap();
         self.child.wait().unwrap().code()
     }
@@ -119,4 +129,21 @@ fn only_this_machine_can_read_it() {
     let ran = run(&["run", "-s", &server, "--tool", "echo", "--web", "0.0.0.0:0"]);
     assert_eq!(ran.code, 2, "{}", ran.err);
     assert!(ran.err.contains("other machines") && ran.err.contains("127.0.0.1"), "{}", ran.err);
+}
+
+#[test]
+fn faults_that_are_at_work_show_while_the_run_goes_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = dir.path().join("mock.db");
+    let server = format!(
+        "{} mock --audit sqlite:{} --fault tool-error@after=1s",
+        env!("CARGO_BIN_EXE_mcp-loadtest"),
+        log.display()
+    );
+    let flags = ["--tool", "echo", "--rate", "50/s", "--duration", "600s", "--audit", "mock.db"];
+    let watched = Watched::start(dir.path(), &server, &flags);
+    // The page is told of it; the run would go on for long.
+    let news = watched.news("key fault");
+    assert!(news.contains("RUNNING") && news.contains("tool-error@after=1s"), "{news}");
+    assert_eq!(watched.end(), Some(130));
 }

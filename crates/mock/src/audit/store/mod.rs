@@ -92,7 +92,7 @@ pub type Visit<'a> = &'a mut dyn FnMut(Row) -> ControlFlow<()>;
 pub struct Place(pub(super) u64);
 
 /// Gives rows back.
-pub trait Source {
+pub trait Source: Send {
     /// Visits the wanted rows in the order of arrival.
     fn each(&mut self, filter: &Filter, visit: Visit<'_>) -> Result<(), StoreError>;
 

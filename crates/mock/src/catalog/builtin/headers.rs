@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use mcp_loadtest_core::secrets::MASK;
 use serde_json::{Value, json};
 
 use super::read_only;
 use crate::{
-    audit::{MASK, Redaction},
+    audit::Redaction,
     catalog::tool::{Tool, listing},
     mcp::result::CallResult,
     server::origin::Facts,
@@ -52,7 +53,7 @@ mod tests {
         let facts = Facts { headers };
         let told = told(&facts, &Redaction::default());
         assert_eq!(told["headers"]["X-A"], json!(["1", "2"]));
-        assert_eq!(told["headers"]["Authorization"], json!(["[redacted]"]));
+        assert_eq!(told["headers"]["Authorization"], json!(["***"]));
         assert_eq!(told["count"], 2);
     }
 }

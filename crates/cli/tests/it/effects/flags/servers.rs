@@ -78,7 +78,7 @@ pub(super) const MOCK: &[Flag] = &[
                 "-s",
                 "{mock} --audit jsonl:{here}/a.jsonl --audit-mask message",
             ],
-            r#"\"message\":\"[redacted]\""#,
+            r#"\"message\":\"***\""#,
         ),
     ),
     Flag(
