@@ -20,6 +20,7 @@ mod secrets;
 mod signals;
 mod table;
 mod terminal;
+mod watchers;
 
 use std::path::Path;
 

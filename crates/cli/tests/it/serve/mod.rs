@@ -15,7 +15,7 @@ mod clients;
 mod conformance;
 mod http;
 mod ourselves;
-mod peer;
+pub(crate) mod peer;
 mod tools;
 mod usage;
 
