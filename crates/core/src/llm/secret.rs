@@ -31,16 +31,15 @@ const REAL_VARIETY: usize = 14;
 /// such as `sk-test-test-test-test`.
 pub fn looks_real(key: &str) -> bool {
     let key = key.strip_prefix("Bearer ").unwrap_or(key).trim();
-    let is_known = key.starts_with("sk-") || key.starts_with("AIza");
+    // Most keys of tests end here, and every request brings one.
+    if !(key.starts_with("sk-") || key.starts_with("AIza")) || key.len() < 35 {
+        return false;
+    }
     let mut seen: Vec<char> = key.chars().collect();
     seen.sort_unstable();
     seen.dedup();
     let has = |test: fn(&char) -> bool| seen.iter().any(test);
-    is_known
-        && key.len() >= 35
-        && seen.len() >= REAL_VARIETY
-        && has(char::is_ascii_digit)
-        && has(char::is_ascii_uppercase)
+    seen.len() >= REAL_VARIETY && has(char::is_ascii_digit) && has(char::is_ascii_uppercase)
 }
 
 #[cfg(test)]

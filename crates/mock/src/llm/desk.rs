@@ -114,6 +114,11 @@ impl Desk {
         self.started.elapsed()
     }
 
+    /// How long after the start a moment was.
+    pub(super) fn at(&self, moment: Instant) -> Duration {
+        moment.saturating_duration_since(self.started)
+    }
+
     pub(super) fn recorder(&self) -> Option<&Recorder> {
         self.recorder.as_ref()
     }

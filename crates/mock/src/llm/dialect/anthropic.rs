@@ -32,7 +32,7 @@ pub(super) static COUNT_TOKENS: Dialect = Dialect {
     route: |path, _| (path == "/v1/messages/count_tokens").then(Route::default),
     read: |_, body| {
         let model = text(&body, "model")?.to_owned();
-        Ok(bare(Provider::Anthropic, &model, body))
+        Ok(bare(Provider::Anthropic, model, body))
     },
     kind: Kind::Plain(|request, _| json!({ "input_tokens": estimated_tokens(request.length) })),
 };
@@ -46,7 +46,7 @@ fn read(_: &Route, body: Value) -> Result<Request, Problem> {
     if is_empty_list(&body, "messages") {
         return Err(Problem::new(400, "messages: at least one message is required"));
     }
-    let mut request = bare(Provider::Anthropic, &model, Value::Null);
+    let mut request = bare(Provider::Anthropic, model, Value::Null);
     conversation(&body["messages"], &mut request);
     request.system_prompt = texts(&body["system"]);
     request.temperature = body.get("temperature").and_then(Value::as_f64);
@@ -203,7 +203,7 @@ impl Voice for Messages {
 /// An error as Anthropic writes it.
 pub(super) fn problem(problem: &Problem, number: u64) -> (Vec<(String, String)>, Value) {
     let words = wording(Provider::Anthropic, problem.status);
-    let id = format!("req_{number:016x}");
+    let id = super::identity("req_", number);
     let mut headers = vec![("request-id".to_owned(), id.clone())];
     if let Some(wait) = problem.retry_after_ms {
         headers.push(("retry-after".into(), wait.div_ceil(1000).to_string()));

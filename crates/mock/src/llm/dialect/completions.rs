@@ -33,7 +33,7 @@ fn read(_: &Route, body: Value) -> Result<Request, Problem> {
         }
         _ => return Err(Problem::new(400, "`prompt` is missing or no text")),
     };
-    let mut request = bare(Provider::Openai, &model, body);
+    let mut request = bare(Provider::Openai, model, body);
     request.user_message = prompt;
     request.stream = stream;
     Ok(request)

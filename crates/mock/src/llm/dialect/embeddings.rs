@@ -34,7 +34,7 @@ fn read(_: &Route, body: Value) -> Result<Request, Problem> {
     if !(1..=MOST_DIMENSIONS).contains(&dimensions) {
         return Err(Problem::new(400, format!("`dimensions` is between 1 and {MOST_DIMENSIONS}")));
     }
-    let mut request = bare(Provider::Openai, &model, Value::Null);
+    let mut request = bare(Provider::Openai, model, Value::Null);
     request.user_message = inputs.join("\n");
     request.body = body;
     Ok(request)

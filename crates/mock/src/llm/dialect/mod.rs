@@ -105,10 +105,20 @@ pub(crate) struct Reply {
 /// bytes on every day.
 pub(crate) const CREATED: u64 = 1_767_225_600;
 
+/// A prefix and sixteen digits: `req_` and its like. Every request needs one or two, and formatting
+/// costs several times as much.
+pub(crate) fn identity(prefix: &str, number: u64) -> String {
+    let mut id = String::with_capacity(prefix.len() + 16);
+    id.push_str(prefix);
+    let digits = (0..16).rev().map(|at| number >> (4 * at) & 0xf);
+    id.extend(digits.filter_map(|digit| char::from_digit(digit as u32, 16)));
+    id
+}
+
 impl Reply {
     /// An id that looks like the provider's own.
     pub(crate) fn id(&self, prefix: &str) -> String {
-        format!("{prefix}{:016x}", self.number)
+        identity(prefix, self.number)
     }
 
     /// The id of the `call`-th call of a tool, unless it must have none.
@@ -221,10 +231,10 @@ pub(super) fn texts(content: &Value) -> String {
 }
 
 /// A request with nothing but the model.
-pub(super) fn bare(provider: Provider, model: &str, body: Value) -> Request {
+pub(super) fn bare(provider: Provider, model: impl Into<String>, body: Value) -> Request {
     Request {
         provider,
-        model: model.to_owned(),
+        model: model.into(),
         user_message: String::new(),
         system_prompt: String::new(),
         temperature: body.get("temperature").and_then(Value::as_f64),
@@ -245,8 +255,13 @@ pub(super) fn conversation(messages: &Value, request: &mut Request) {
     for message in messages.as_array().into_iter().flatten() {
         let said = || texts(message.get("content").unwrap_or(&Value::Null));
         match message.get("role").and_then(Value::as_str) {
-            // A turn that only brings results of tools has no text, and leaves the last one standing.
-            Some("user") if !said().trim().is_empty() => request.user_message = said(),
+            Some("user") => {
+                let said = said();
+                // A turn that only brings results of tools has no text, and leaves the last one standing.
+                if !said.trim().is_empty() {
+                    request.user_message = said;
+                }
+            }
             Some("system" | "developer") => {
                 if !request.system_prompt.is_empty() {
                     request.system_prompt.push('\n');

@@ -12,7 +12,7 @@ pub(super) fn problem(
     number: u64,
 ) -> (Vec<(String, String)>, Value) {
     let words = wording(provider, problem.status);
-    let mut headers = vec![("x-request-id".to_owned(), format!("req_{number:016x}"))];
+    let mut headers = vec![("x-request-id".to_owned(), super::identity("req_", number))];
     if let Some(wait) = problem.retry_after_ms {
         headers.push(("retry-after-ms".into(), wait.to_string()));
         headers.push(("retry-after".into(), wait.div_ceil(1000).to_string()));

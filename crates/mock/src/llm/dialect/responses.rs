@@ -26,7 +26,7 @@ pub(super) static DIALECT: Dialect = Dialect {
 fn read(_: &Route, body: Value) -> Result<Request, Problem> {
     let model = text(&body, "model")?.to_owned();
     let stream = truth(&body, "stream")?;
-    let mut request = bare(Provider::Responses, &model, Value::Null);
+    let mut request = bare(Provider::Responses, model, Value::Null);
     match &body["input"] {
         Value::String(text) => request.user_message = text.clone(),
         list @ Value::Array(items) if !items.is_empty() => conversation(list, &mut request),

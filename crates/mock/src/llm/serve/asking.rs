@@ -18,6 +18,7 @@ pub(super) struct Asking {
     record: Option<Record>,
     pub(super) keep_alive: bool,
     began: Instant,
+    at: Duration,
     desk: Arc<Desk>,
 }
 
@@ -40,6 +41,8 @@ impl Sent {
 
 impl Asking {
     pub(super) fn new(desk: &Arc<Desk>, asked: &mut Asked) -> Self {
+        let began = Instant::now();
+        let at = desk.at(began);
         let client = asked.key.as_deref().map_or(0, |key| {
             desk.look_at_key(key);
             hash(key.as_bytes())
@@ -47,7 +50,7 @@ impl Asking {
         let body = std::mem::take(&mut asked.body);
         let record = Record {
             number: desk.number(),
-            at_ms: milliseconds(desk.elapsed()),
+            at_ms: milliseconds(at),
             took_ms: 0.0,
             head: std::mem::take(&mut asked.head),
             hash: hash(&body),
@@ -67,8 +70,13 @@ impl Asking {
             // Unless something else becomes of it.
             ending: Ending::Broken,
         };
-        let (desk, began) = (desk.clone(), Instant::now());
-        Self { record: Some(record), keep_alive: asked.keep_alive, began, desk }
+        let (record, keep_alive) = (Some(record), asked.keep_alive);
+        Self { record, keep_alive, began, at, desk: desk.clone() }
+    }
+
+    /// When it came, since the start of the server.
+    pub(super) const fn at(&self) -> Duration {
+        self.at
     }
 
     /// Closes the record. Where the socket failed, the client is gone.

@@ -13,7 +13,10 @@ use super::{
     refusal::refusal,
     route,
 };
-use crate::llm::{dialect::Kind, record::read_head};
+use crate::llm::{
+    dialect::{Kind, identity},
+    record::read_head,
+};
 
 /// How long a client that still sends may read its refusal before the connection goes.
 const LINGER: Duration = Duration::from_millis(500);
@@ -82,8 +85,8 @@ impl Connection {
             let body = make(&request, &set.book.models()).to_string().into_bytes();
             return self.send(Whole::json(200, Vec::new(), body), asking, None).await;
         }
-        let mut headers = identity(dialect.provider, asking.number);
-        match set.buckets.take(asking.client, estimated_tokens(request.length), desk.elapsed()) {
+        let mut headers = identified(dialect.provider, asking.number);
+        match set.buckets.take(asking.client, estimated_tokens(request.length), asking.at()) {
             Ok(left) => left.headers(dialect.provider, &mut headers),
             Err((wait, left)) => {
                 let mut problem = Problem::new(429, "Rate limit reached: wait and try again");
@@ -92,7 +95,7 @@ impl Connection {
                 return self.refuse(dialect.provider, &problem, asking).await;
             }
         }
-        match set.book.choose(&request, desk.elapsed()) {
+        match set.book.choose(&request, asking.at()) {
             Ok(chosen) => self.play(dialect, &route, request, chosen, headers, asking).await,
             Err(nothing) => {
                 let mut words = nothing.words(&request);
@@ -117,22 +120,22 @@ impl Connection {
 
     /// Waits; `true`: the client hung up meanwhile.
     pub(super) async fn gone_after(&mut self, wait: Duration) -> bool {
-        let (mut reader, _writer) = self.stream.split();
+        let (reader, _writer) = self.stream.split();
         tokio::select! {
             () = sleep(wait) => false,
-            () = self.incoming.hung_up(&mut reader) => true,
+            () = self.incoming.hung_up(&reader) => true,
         }
     }
 
     async fn wait_for_the_client(&mut self) {
-        let (mut reader, _writer) = self.stream.split();
-        self.incoming.hung_up(&mut reader).await;
+        let (reader, _writer) = self.stream.split();
+        self.incoming.hung_up(&reader).await;
     }
 }
 
 /// The id of a request, under the provider's name for it.
-fn identity(provider: Provider, number: u64) -> Vec<(String, String)> {
-    let id = format!("req_{number:016x}");
+fn identified(provider: Provider, number: u64) -> Vec<(String, String)> {
+    let id = identity("req_", number);
     match provider {
         Provider::Openai | Provider::Responses => {
             vec![("x-request-id".into(), id), ("openai-version".into(), "2020-10-01".into())]

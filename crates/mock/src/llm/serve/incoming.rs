@@ -1,10 +1,10 @@
 //! Requests, read with limits on everything that a client decides.
 
-use std::{io, mem::MaybeUninit, time::Duration};
+use std::{borrow::Cow, io, mem::MaybeUninit, time::Duration};
 
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpStream,
+    net::{TcpStream, tcp::ReadHalf},
     time::{Instant, timeout_at},
 };
 
@@ -26,7 +26,7 @@ const KEPT: usize = 64 << 10;
 /// A request.
 #[derive(Debug)]
 pub(super) struct Asked {
-    pub(super) verb: String,
+    pub(super) verb: Cow<'static, str>,
     pub(super) path: String,
     pub(super) query: String,
     /// The first header that carries a key.
@@ -41,7 +41,7 @@ impl Asked {
     /// What stands for a request that could not be read.
     pub(super) fn unread(path: &str) -> Self {
         Self {
-            verb: String::new(),
+            verb: Cow::Borrowed(""),
             path: path.to_owned(),
             query: String::new(),
             key: None,
@@ -224,7 +224,10 @@ impl Incoming {
         let notes = Notes::read(request.headers).map_err(|nothing| nothing.about(path))?;
         let body = notes.body().map_err(|nothing| nothing.about(path))?;
         let asked = Asked {
-            verb: request.method.unwrap_or_default().to_owned(),
+            verb: match request.method.unwrap_or_default() {
+                "POST" => Cow::Borrowed("POST"),
+                other => Cow::Owned(other.to_owned()),
+            },
             path: path.to_owned(),
             query: query.to_owned(),
             key: notes.key.map(str::to_owned),
@@ -291,18 +294,22 @@ impl Incoming {
         self.more(stream).await.unwrap_or(false)
     }
 
-    /// What a client sends ahead while it waits is kept for its turn, up to a limit.
-    pub(super) async fn hung_up(&mut self, reader: &mut (impl tokio::io::AsyncRead + Unpin)) {
-        loop {
-            if self.bytes.len() >= HEAD_LIMIT {
-                return std::future::pending().await;
-            }
+    /// What a client sends ahead while it waits is kept for its turn, up to a limit. Ten thousand that
+    /// only listen take no room to read into.
+    pub(super) async fn hung_up(&mut self, reader: &ReadHalf<'_>) {
+        if self.bytes.is_empty() {
+            self.bytes = Vec::new();
+        }
+        while self.bytes.len() < HEAD_LIMIT {
+            let Ok(()) = reader.readable().await else { return };
             self.bytes.reserve(READ_SIZE);
-            match reader.read_buf(&mut self.bytes).await {
-                Ok(0) | Err(_) => return,
-                Ok(_) => {}
+            match reader.try_read_buf(&mut self.bytes) {
+                Ok(0) => return,
+                Err(error) if error.kind() != io::ErrorKind::WouldBlock => return,
+                Ok(_) | Err(_) => {}
             }
         }
+        std::future::pending().await
     }
 }
 

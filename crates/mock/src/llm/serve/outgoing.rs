@@ -31,14 +31,18 @@ pub(super) fn reason(status: u16) -> &'static str {
     known.and_then(|status| status.canonical_reason()).unwrap_or("Overloaded")
 }
 
-/// The head of a reply, up to the line that says how the body ends.
+/// Most heads fit into this.
+const USUAL_HEAD: usize = 512;
+
+/// The head of a reply, up to the line that says how the body ends, with room for some of the body.
 pub(super) fn head(
     status: u16,
     content_type: &str,
     headers: &[(String, String)],
     keep_alive: bool,
+    body: usize,
 ) -> Vec<u8> {
-    let mut head = Vec::with_capacity(512);
+    let mut head = Vec::with_capacity(USUAL_HEAD + body);
     let reason = reason(status);
     let connection = if keep_alive { "" } else { "connection: close\r\n" };
     let _ =
@@ -60,9 +64,9 @@ impl Whole {
     /// The head, and how much of the body comes with it.
     fn beginning(&self, keep_alive: bool, breaks: Option<Breaks>) -> (Vec<u8>, usize) {
         let cut = breaks.and_then(|breaks| breaks.cut);
-        let mut bytes =
-            head(self.status, self.content_type, &self.headers, keep_alive && cut.is_none());
         let first = breaks.map_or(self.body.len(), |breaks| breaks.after.min(self.body.len()));
+        let keep_alive = keep_alive && cut.is_none();
+        let mut bytes = head(self.status, self.content_type, &self.headers, keep_alive, first);
         let _ = match cut {
             // A body that is shorter than it should be, and says so: only the JSON shows it.
             Some(Cut::CleanEof) => write!(bytes, "content-length: {first}\r\n\r\n"),

@@ -37,7 +37,7 @@ impl Connection {
         asking.fixture = Some((index, fixture.name.clone()));
         let is_chaotic = fixture.failure.as_ref().is_some_and(Failure::is_chaotic);
         let chaos = self.desk.chaos(is_chaotic && request.stream);
-        let plan = Plan::new(fixture, ordinal, self.desk.elapsed(), chaos);
+        let plan = Plan::new(fixture, ordinal, asking.at(), chaos);
         asking.seed = plan.seed.0;
         asking.faults = names(&plan, request.stream);
         if self.is_gone_before(&plan).await {

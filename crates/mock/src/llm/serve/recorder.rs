@@ -170,7 +170,7 @@ impl Connection {
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect();
         let status = asking.status;
-        let mut head = outgoing::head(status, content_type, &others, asking.keep_alive);
+        let mut head = outgoing::head(status, content_type, &others, asking.keep_alive, 0);
         head.extend_from_slice(b"transfer-encoding: chunked\r\n\r\n");
         head
     }

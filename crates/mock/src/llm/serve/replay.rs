@@ -29,7 +29,8 @@ impl Connection {
         asking.status = response.status;
         asking.fixture = Some((0, Some("recording".into())));
         asking.retry_after_ms = refusal::told_to_wait(&headers);
-        let mut bytes = outgoing::head(response.status, content_type, &headers, asking.keep_alive);
+        let mut bytes =
+            outgoing::head(response.status, content_type, &headers, asking.keep_alive, 0);
         bytes.extend_from_slice(b"transfer-encoding: chunked\r\n\r\n");
         let mut sent = 0;
         for chunk in &response.chunks {

@@ -38,12 +38,12 @@ impl Connection {
     pub(super) async fn stream(&mut self, stream: Stream<'_>) -> io::Result<Sent> {
         let keep_alive = stream.keep_alive;
         let reply = stream.reply.clone();
-        let (mut reader, writer) = self.stream.split();
+        let (reader, writer) = self.stream.split();
         let mut sending = Sending::new(stream, writer);
         let end = tokio::select! {
             biased;
             end = sending.run() => end,
-            () = self.incoming.hung_up(&mut reader) => Err(io::ErrorKind::ConnectionAborted.into()),
+            () = self.incoming.hung_up(&reader) => Err(io::ErrorKind::ConnectionAborted.into()),
         };
         let mut sent = match end {
             // A client that is gone shows itself in a write, too.
@@ -164,7 +164,8 @@ impl<'p, W: AsyncWrite + Unpin> Sending<'p, W> {
 
     async fn begin(&mut self) -> io::Result<()> {
         let keep_alive = self.keep_alive && !self.is_short;
-        let mut head = outgoing::head(200, self.frames.content_type(), &self.headers, keep_alive);
+        let mut head =
+            outgoing::head(200, self.frames.content_type(), &self.headers, keep_alive, 0);
         head.extend_from_slice(b"cache-control: no-cache\r\n");
         let _ = match self.is_short {
             true => write!(head, "content-length: {ANNOUNCED}\r\n\r\n"),

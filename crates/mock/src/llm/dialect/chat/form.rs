@@ -1,7 +1,7 @@
 //! The form of a chat completion. It is what most tests ask for, a frame for every few characters, so it
 //! is written straight from the answer; the other APIs build a JSON value first.
 
-use std::sync::LazyLock;
+use std::{borrow::Cow, sync::LazyLock};
 
 use mcp_loadtest_core::llm::{Block, Usage};
 use serde::Serialize;
@@ -35,7 +35,7 @@ pub(super) struct Choice<'r> {
 #[derive(Serialize)]
 struct Message<'r> {
     role: &'static str,
-    content: Option<String>,
+    content: Option<Cow<'r, str>>,
     refusal: Option<&'r str>,
     annotations: [(); 0],
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -171,7 +171,10 @@ pub(super) fn choice(reply: &Reply, index: u32) -> Choice<'_> {
     };
     for block in &reply.answer.blocks {
         match block {
-            Block::Text(text) => message.content.get_or_insert_default().push_str(text),
+            Block::Text(text) => match &mut message.content {
+                Some(content) => content.to_mut().push_str(text),
+                None => message.content = Some(Cow::Borrowed(text)),
+            },
             Block::Refusal(text) => message.refusal = Some(text),
             Block::ToolCall { id, name, arguments } => {
                 let id = reply.call_id(id, "call_", message.tool_calls.len());

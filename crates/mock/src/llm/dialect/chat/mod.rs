@@ -37,7 +37,7 @@ fn read(_: &Route, body: Value) -> Result<Request, Problem> {
     if !(1..=MOST_CHOICES).contains(&choices) {
         return Err(Problem::new(400, format!("`n` is between 1 and {MOST_CHOICES}")));
     }
-    let mut request = bare(Provider::Openai, &model, Value::Null);
+    let mut request = bare(Provider::Openai, model, Value::Null);
     conversation(&body["messages"], &mut request);
     request.temperature = body.get("temperature").and_then(Value::as_f64);
     request.metadata = body.get("metadata").and_then(Value::as_object).cloned().unwrap_or_default();
