@@ -37,6 +37,7 @@ pub(super) fn start(lane: &Rc<Lane>, part: Part, begin: Duration, callers: &mut 
         RefCell::new(Cap::new(own, first))
     });
     let most = part.arrival.most_in_flight();
+    lane.make_room(most.div_ceil(lanes));
     let shared = Rc::new(Callers { lane: lane.clone(), begin, cap, dice: lane.dice(), part });
     for rank in (place..most).step_by(lanes as usize) {
         callers.spawn_local(call_again_and_again(shared.clone(), rank));

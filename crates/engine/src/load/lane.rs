@@ -83,6 +83,13 @@ impl Lane {
         self.place
     }
 
+    /// So many calls will be in flight at once.
+    pub(super) fn make_room(&self, calls: u32) {
+        if let Some(opened) = &*self.opened.borrow() {
+            opened.session.make_room(calls as usize);
+        }
+    }
+
     /// How its calls are made.
     pub(super) fn how(&self) -> How {
         self.how

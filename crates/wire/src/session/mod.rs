@@ -266,6 +266,11 @@ impl Session {
         }
     }
 
+    /// Makes room for so many calls in flight at once.
+    pub fn make_room(&self, calls: usize) {
+        self.inner.slots.borrow_mut().make_room(calls);
+    }
+
     /// Ends the session without patience: it was only a trial, or it never began.
     pub(crate) async fn discard(self) {
         self.end(Duration::ZERO).await;

@@ -126,7 +126,10 @@ impl Slots {
     pub(crate) fn open(&mut self, opening: Opening) -> &Slot {
         // Without a free slot the search below would never end.
         if (self.waiting + self.finished + self.abandoned) * 4 >= self.ring.len() * 3 {
-            self.grow();
+            if self.abandoned > MOST_ABANDONED {
+                self.forget_abandoned();
+            }
+            self.resize(self.ring.len() * 2);
         }
         while !matches!(self.slot(self.next_id).state, State::Free) {
             self.next_id += 1;
@@ -156,11 +159,16 @@ impl Slots {
         &mut self.ring[index]
     }
 
-    fn grow(&mut self) {
-        if self.abandoned > MOST_ABANDONED {
-            self.forget_abandoned();
+    /// Makes room for so many calls in flight at once: growing step by step would leave behind as much as
+    /// they take.
+    pub(crate) fn make_room(&mut self, calls: usize) {
+        let size = (calls * 4 / 3 + 1).next_power_of_two();
+        if size > self.ring.len() {
+            self.resize(size);
         }
-        let size = self.ring.len() * 2;
+    }
+
+    fn resize(&mut self, size: usize) {
         let old = std::mem::take(&mut self.ring);
         self.ring.resize_with(size, Slot::free);
         for slot in old {
