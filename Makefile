@@ -4,7 +4,7 @@
 CARGO ?= cargo
 NEXTEST := $(shell $(CARGO) nextest --version >/dev/null 2>&1 && echo yes)
 
-.PHONY: demo test lint env museum bench fuzz schemas report-assets images extras wheel supply-chain
+.PHONY: demo test lint env museum bench soak fuzz schemas report-assets images extras wheel supply-chain
 
 demo:
 	$(CARGO) run --release -- demo
@@ -39,6 +39,12 @@ museum:
 # Side by side with wrk; prints tables and never fails on a figure.
 bench:
 	python3 scripts/bench
+
+# An hour of full load: memory and file handles flat, every count the same. SOAK_SECONDS=60 is a short one.
+SOAK_SECONDS ?= 3600
+soak:
+	$(CARGO) build --release --package mcp-loadtest-cli
+	python3 scripts/soak.py --seconds $(SOAK_SECONDS)
 
 # The readers of what others write, each for a while under libFuzzer, and the fuzzer itself at length.
 # `cargo install cargo-fuzz` once; FUZZ_SECONDS=600 is a thorough run.
