@@ -42,7 +42,7 @@ fn differences<T: Ord + std::fmt::Debug>(known: &BTreeSet<T>, told: &BTreeSet<T>
     let stale: Vec<_> = told.difference(known).collect();
     assert!(
         missing.is_empty() && stale.is_empty(),
-        "{of}: no line for {missing:#?}, nothing for {stale:#?}"
+        "no line in cli/tests/it/effects/{of} for {missing:#?}; a line, and nothing else, for {stale:#?}"
     );
 }
 
@@ -54,7 +54,7 @@ fn every_flag_has_its_line() {
     let lines: Vec<_> = lines.collect();
     let told: BTreeSet<_> = lines.iter().cloned().collect();
     assert_eq!(told.len(), lines.len(), "a flag has two lines");
-    differences(&declared(), &told, "flags");
+    differences(&declared(), &told, "flags/");
 }
 
 /// `Type.key` for each key of each type of a schema, and `key.key` for what stands in the file itself;
@@ -112,7 +112,8 @@ fn every_key_has_its_line() {
     for file in keys::FILES {
         let told: BTreeSet<_> = file.keys.iter().map(|key| key.0.to_owned()).collect();
         assert_eq!(told.len(), file.keys.len(), "a key of {} has two lines", file.schema);
-        differences(&keys_of(&schema(file.schema)), &told, file.schema);
+        let of = format!("keys/{}.rs", file.schema);
+        differences(&keys_of(&schema(file.schema)), &told, &of);
     }
 }
 
