@@ -61,7 +61,8 @@ mod tests {
 
     #[test]
     fn the_example_names_every_scenario_and_every_form() {
-        let words = EXAMPLE.split(|c: char| !c.is_alphanumeric() && c != '_');
+        let (_, output) = EXAMPLE.split_once("\n[output]\n").unwrap();
+        let words = output.split(|c: char| !c.is_alphanumeric() && c != '_');
         for format in Format::ALL.map(Format::as_str) {
             let is_there = words.clone().any(|word| word == format);
             assert!(is_there, "`{format}` is missing above `formats` in config/example.toml");
