@@ -92,9 +92,8 @@ pub use mcp_loadtest_core::{
     pace::{Level, Rate, ThinkTime},
     report::{Finding, LatencyStats, Report, ServerInfo, Severity, Verdict},
     scenario::{
-        Capacity, ColdStart, DeadlockProbe, ErrorBehavior, Fuzzer, Pattern, PatternName, RaceCheck,
-        Ramp, Reconnect, Scenario, ScenarioKind, ScenarioName, Sequence, SequenceStep, SlowMix,
-        Soak, Spike, StageSettings, Sustained, ToolCall,
+        ErrorBehavior, PatternName, Scenario, ScenarioKind, ScenarioName, Sequence, SequenceStep,
+        StageSettings, ToolCall, kinds::*,
     },
     secrets::Secrets,
     seed::Seed,

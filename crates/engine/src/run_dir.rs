@@ -145,7 +145,7 @@ pub(crate) fn write_forms(dir: &Path, report: &Report, formats: &[Format]) -> Re
     let mut written = Ok(());
     for entry in RENDERERS {
         let Some(name) = entry.file else { continue };
-        if formats.iter().any(|format| format.as_str() == entry.name) {
+        if formats.contains(&entry.format) {
             written = written.and(write_form(dir, name, entry.renderer, report));
         }
     }

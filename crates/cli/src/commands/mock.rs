@@ -109,17 +109,15 @@ pub(crate) struct MockArgs {
     explain: bool,
 }
 
-const EXPLANATION: &str = "\
+const ABOUT: &str = "\
 An MCP server that speaks every revision from 2024-11-05 to 2026-07-28, over stdio, Streamable HTTP,
 HTTP+SSE or WebSocket. It is strict: arguments are held against the tool's schema, and what is not MCP
 is refused as the revision says.
 
 Tools:
-  identity   echo, whoami, headers                  what reached the server
-  data       fixed_response, sized_response, lorem  known answers of known size
-  failure    error, slow, flaky, ledger             failures on command, and a count of side effects
-  streaming  progress, long_output, chatty          more than one message, or more than one block
+";
 
+const FILES_AND_FAULTS: &str = "
 A file for --tools-from; `mcp-loadtest schema tools` lists every key:
   tools:
     - name: get_weather
@@ -132,6 +130,16 @@ A hang ends after ten minutes with an error that says so. The same seed gives th
 
 ";
 
+/// A line for each group of tools.
+fn tools() -> String {
+    let names = Group::ALL.map(|group| group.tools().collect::<Vec<_>>().join(", "));
+    let width = names.iter().map(String::len).max().unwrap_or(0);
+    let lines = Group::ALL.iter().zip(&names).map(|(group, names)| {
+        format!("  {:<10} {names:<width$}  {}\n", group.as_str(), group.about())
+    });
+    lines.collect()
+}
+
 fn long_help() -> String {
     format!("{}\n{EXAMPLES}", reference())
 }
@@ -139,7 +147,7 @@ fn long_help() -> String {
 /// Runs `mock`.
 pub(crate) fn run(args: &MockArgs, env: &mut Env) -> Result<Exit, CliError> {
     if args.explain {
-        return Ok(explain(env, &format!("{EXPLANATION}{}", reference())));
+        return Ok(explain(env, &format!("{ABOUT}{}{FILES_AND_FAULTS}{}", tools(), reference())));
     }
     check(args)?;
     let audit = open_audit(args, env)?;

@@ -1,4 +1,6 @@
-//! One file per command: its arguments and what it does.
+//! One file per command: its arguments and what it does. To add one: its file with `XArgs` and
+//! `run(&XArgs, &mut Env)`, a variant of [`Command`], and its arm below. A test then asks for a table
+//! of its flags in `cli/tests/it/effects/flags`.
 
 pub(crate) mod agent;
 pub(crate) mod audit;

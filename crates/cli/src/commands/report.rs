@@ -6,10 +6,10 @@ use clap::Args;
 use mcp_loadtest::SavedRun;
 use mcp_loadtest_core::{
     exit::Exit,
-    report::{RENDERERS, summary},
+    report::{Format, RENDERERS, summary},
 };
 
-use super::explain;
+use super::{explain, run::formats};
 use crate::{
     baseline::Compared,
     ci_args::{CiArgs, JunitArg},
@@ -35,8 +35,8 @@ pub(crate) struct ReportArgs {
     /// Compute every number again from trace.jsonl, instead of reading metrics.json.
     #[arg(long)]
     from_trace: bool,
-    /// How to tell it: terminal, markdown, html, json, hlog or openmetrics.
-    #[arg(long, value_name = "FORMAT", default_value = "terminal", value_parser = RENDERERS.iter().map(|entry| entry.name).collect::<Vec<_>>())]
+    #[arg(long, value_name = "FORMAT", default_value = "terminal", value_parser = Format::ALL.map(Format::as_str))]
+    #[arg(help = format!("How to tell it: {}", formats()))]
     format: String,
     /// Print the summary as one JSON document.
     #[arg(long, conflicts_with = "format")]
@@ -69,9 +69,13 @@ pub(crate) fn run(args: &ReportArgs, env: &mut Env) -> Result<Exit, CliError> {
         return Ok(explain(env, EXPLANATION));
     };
     let saved = SavedRun::open(env.cwd.join(dir))?;
-    if args.faults.is_given() && args.format == "hlog" && !args.json {
+    let form = RENDERERS.iter().find(|entry| entry.name == args.format);
+    let form = form.filter(|_| !args.json);
+    if let Some(entry) = form.filter(|entry| !entry.renderer.shows_faults())
+        && args.faults.is_given()
+    {
         return Err(CliError::usage(
-            "--audit has no effect on hlog, which holds times alone",
+            format!("--audit has no effect on {}, which does not show faults", entry.name),
             "leave it out, or use another --format",
         ));
     }
@@ -80,12 +84,12 @@ pub(crate) fn run(args: &ReportArgs, env: &mut Env) -> Result<Exit, CliError> {
     if !saved.is_complete() {
         env.err("INCOMPLETE: the run was cut short; this is what its trace tells\n");
     }
-    if args.json {
-        load::show_json(&report, Some(saved.path()), env);
-    } else if let Some(entry) = RENDERERS.iter().find(|entry| entry.name == args.format) {
+    if let Some(entry) = form {
         let mut text = Vec::new();
         entry.renderer.render(&report, &mut text)?;
         env.out(&String::from_utf8_lossy(&text));
+    } else {
+        load::show_json(&report, Some(saved.path()), env);
     }
     let exit = summary::exit(&report);
     let compared = Compared { exit, report, comparison: None };

@@ -107,9 +107,7 @@ pub(crate) struct OutputArgs {
     /// Where each run makes its directory [default: ./runs].
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output_dir: Option<PathBuf>,
-    /// Forms of the result: markdown, html, json, terminal, hlog, openmetrics. Repeatable [default: the
-    /// first four].
-    #[arg(long = "format", value_name = "FORMAT", value_parser = parse_format)]
+    #[arg(long = "format", value_name = "FORMAT", value_parser = parse_format, help = formats_help())]
     pub(crate) formats: Vec<Format>,
     /// Which calls trace.jsonl keeps: full, sampled, errors or off [default: sampled].
     #[arg(long, value_name = "HOW", value_parser = parse_trace)]
@@ -132,11 +130,19 @@ pub(crate) struct OutputArgs {
     pub(crate) threads: Option<u16>,
 }
 
+/// The words of all forms.
+pub(crate) fn formats() -> String {
+    Format::ALL.map(Format::as_str).join(", ")
+}
+
+fn formats_help() -> String {
+    let usual = Format::USUAL.map(Format::as_str).join(", ");
+    format!("Forms of the result: {}. Repeatable [default: {usual}]", formats())
+}
+
 fn parse_format(text: &str) -> Result<Format, String> {
     let known = Format::ALL.into_iter().find(|format| format.as_str() == text);
-    known.ok_or_else(|| {
-        format!("`{text}` is not built; use {}", Format::ALL.map(Format::as_str).join(", "))
-    })
+    known.ok_or_else(|| format!("`{text}` is not built; use {}", formats()))
 }
 
 fn parse_trace(text: &str) -> Result<Trace, String> {

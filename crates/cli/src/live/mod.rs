@@ -2,6 +2,7 @@
 //!
 //! Each view has a thread of its own, looks at the run a few times a second through
 //! [`mcp_loadtest::Watch`], and may hold or end it. Load threads never wait for a view.
+//! To add one: a folder here, a flag of [`LiveArgs`] and a variant of [`View`].
 
 mod tui;
 mod web;

@@ -174,23 +174,8 @@ fn a_clients_file_may_name_any_transport() {
 
 #[test]
 fn every_command_explains_itself() {
-    for command in [
-        "demo",
-        "doctor",
-        "probe",
-        "deadlock-probe",
-        "run",
-        "report",
-        "compare",
-        "runs",
-        "audit",
-        "list-scenarios",
-        "example-config",
-        "schema",
-        "mock",
-        "completions",
-        "man",
-    ] {
+    let cli = mcp_loadtest_cli::command();
+    for command in cli.get_subcommands().map(clap::Command::get_name) {
         let ran = run(&[command, "--explain"]);
         assert_eq!(ran.code, 0, "{command}: {}", ran.err);
         assert!(ran.out.len() > 60, "{command}: {}", ran.out);

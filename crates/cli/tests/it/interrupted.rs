@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, io::Read as _, path::Path, process::Stdio};
 
+use mcp_loadtest_core::scenario::ScenarioName;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -25,6 +26,7 @@ const RUNS: &[(&str, &[&str])] = &[
     ("mock-normal.py", &["--scenario", "race_check", "--rounds", "1000000"]),
     ("mock-serial.py", &["--scenario", "slow_mix", "--slow-tool", "slow", "--duration", "300s"]),
     ("mock-normal.py", &["--scenario", "reconnect", "--drops", "100000"]),
+    ("mock-normal.py", &["--scenario", "fuzzer", "--iterations", "10000000", "--duration", "600s"]),
     ("mock-normal.py", &["--scenario", "capacity", "--hold", "300s", "--p99-latency", "1s"]),
     // Calls that are never answered: they get a moment and are withdrawn.
     (
@@ -41,6 +43,10 @@ const AT_ONCE: usize = 4;
 
 #[test]
 fn every_scenario_can_be_interrupted() {
+    for name in ScenarioName::ALL {
+        let has_run = RUNS.iter().any(|(_, flags)| flags.contains(&name.as_str()));
+        assert!(has_run, "`{name}` needs a run of ten minutes in RUNS of interrupted.rs");
+    }
     let next = std::sync::atomic::AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..AT_ONCE {

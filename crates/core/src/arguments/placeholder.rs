@@ -1,4 +1,5 @@
-//! The placeholders: their names, how they are read, what they write.
+//! The placeholders: their names, how they are read, what they write. To add one: a line in
+//! [`PLACEHOLDERS`], a variant of [`Hole`], and how it is read in `Hole::parse`.
 
 use std::{ops::Range, str::FromStr};
 

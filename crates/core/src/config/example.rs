@@ -7,7 +7,10 @@ pub const EXAMPLE: &str = include_str!("example.toml");
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Config, schema};
+    use crate::{
+        config::{Config, Format, schema},
+        scenario::ScenarioName,
+    };
     use serde_json::Value;
 
     /// `section.key` of every key in the schema.
@@ -52,7 +55,21 @@ mod tests {
         keys(&schema(), "", &mut expected);
         let shown: Vec<String> = lines().into_iter().map(|(key, _)| key).collect();
         for key in expected {
-            assert!(shown.contains(&key), "`{key}` is missing from the example");
+            assert!(shown.contains(&key), "`{key}` is missing from config/example.toml");
+        }
+    }
+
+    #[test]
+    fn the_example_names_every_scenario_and_every_form() {
+        let (_, output) = EXAMPLE.split_once("\n[output]\n").unwrap();
+        let words = output.split(|c: char| !c.is_alphanumeric() && c != '_');
+        for format in Format::ALL.map(Format::as_str) {
+            let is_there = words.clone().any(|word| word == format);
+            assert!(is_there, "`{format}` is missing above `formats` in config/example.toml");
+        }
+        for name in ScenarioName::ALL {
+            let is_there = EXAMPLE.lines().any(|line| line.starts_with(&format!("# {name} ")));
+            assert!(is_there, "`{name}` is missing above `type` in config/example.toml");
         }
     }
 

@@ -4,8 +4,9 @@
 //! reads the values, and `check.rs` judges them. Nothing that is written is ever ignored.
 //!
 //! To add a setting: a documented field in `server.rs`, `scenario.rs`, `output.rs` or
-//! [`crate::thresholds`], its rule in `check.rs`, and a line in `example.toml`. The schema, the list
-//! of known keys and the reference follow by themselves.
+//! [`crate::thresholds`], its rule in `check.rs` (of a scenario: in its own file), and a line in
+//! `example.toml`. The schema, the list of known keys and the reference follow by themselves; a flag
+//! for it is laid over the file in cli.
 
 mod arguments;
 mod call_arguments;

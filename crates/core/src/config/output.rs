@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ConfigError;
 use crate::display::visible;
+pub use crate::report::Format;
 
 /// Where the results go and in which forms.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -52,44 +53,9 @@ impl OutputConfig {
     }
 }
 
-/// A form in which a result is told.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum Format {
-    /// `report.md`, for people.
-    Markdown,
-    /// `report.html`, one page with plots, for people.
-    Html,
-    /// `metrics.json` and `summary.json`, for programs.
-    Json,
-    /// A summary on the terminal.
-    Terminal,
-    /// `latency.hlog`, an HdrHistogram log of the response times.
-    Hlog,
-    /// `metrics.prom`, OpenMetrics text for Prometheus.
-    Openmetrics,
-}
-
 impl Format {
-    /// All forms.
-    pub const ALL: [Self; 6] =
-        [Self::Markdown, Self::Html, Self::Json, Self::Terminal, Self::Hlog, Self::Openmetrics];
-    /// Those of a run that does not say which.
+    /// The forms of a run that does not say which.
     pub const USUAL: [Self; 4] = [Self::Markdown, Self::Html, Self::Json, Self::Terminal];
-
-    /// The word used in configurations and flags.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Markdown => "markdown",
-            Self::Html => "html",
-            Self::Json => "json",
-            Self::Terminal => "terminal",
-            Self::Hlog => "hlog",
-            Self::Openmetrics => "openmetrics",
-        }
-    }
 }
 
 /// Which calls are kept in the trace. Failures, hangs, samples and notes are in all but `off`.

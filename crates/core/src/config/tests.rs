@@ -9,11 +9,12 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
+    fuzz::Payload,
     mcp::revision::Revision,
     pace::{Level, Rate, Shape, ThinkTime},
     scenario::{
-        ColdStart, DeadlockProbe, ErrorBehavior, RaceCheck, Reconnect, ScenarioKind, ScenarioName,
-        Sequence, SequenceStep, StageSettings, Sustained, ToolCall,
+        ColdStart, DeadlockProbe, ErrorBehavior, Fuzzer, RaceCheck, Reconnect, ScenarioKind,
+        ScenarioName, Sequence, SequenceStep, StageSettings, Sustained, ToolCall,
     },
     seed::Seed,
     server::{InheritEnv, ProtocolChoice},
@@ -114,10 +115,13 @@ fn each_scenario_finds_its_own_settings_and_tells_of_the_others() {
 #[test]
 fn what_is_not_built_yet_is_refused_by_name_and_line() {
     let junit = DESIGN.replace("\"terminal\"", "\"junit\"");
+    let known = Format::ALL.map(Format::as_str).join(", ");
     assert_eq!(
         Config::parse(&junit, "bench.toml").unwrap_err().to_string(),
-        "bench.toml:41: `[output] formats[2]`: format `junit` is not built yet; \
-         this version writes markdown, html, json, terminal, hlog, openmetrics"
+        format!(
+            "bench.toml:41: `[output] formats[2]`: format `junit` is not built yet; this version \
+             writes {known}"
+        )
     );
 }
 
@@ -535,77 +539,112 @@ fn seconds() -> impl Strategy<Value = Duration> {
     (1_u64..10_000).prop_map(Duration::from_secs)
 }
 
-fn scenario() -> impl Strategy<Value = Scenario> {
-    let kind: BoxedStrategy<ScenarioKind> = prop_oneof![
-        (2_u32.., any::<bool>())
-            .prop_map(|(iterations, warmup)| ColdStart { iterations, warmup }.into()),
-        (1_u32..=check::MOST_CONCURRENT, duration(), prop::option::of(1_u32..)).prop_map(
-            |(concurrent, duration, rate_limit)| {
-                let think_time = ThinkTime::between(duration, duration / 2);
-                Sustained { concurrent, duration, rate_limit, think_time, ..Default::default() }
-                    .into()
-            }
-        ),
-        (level(), seconds()).prop_map(|(load, duration)| {
-            let stage = StageSettings { duration, load, shape: Shape::Linear };
-            Scenario::sustained().stage(stage).stage(stage).build().kind
-        }),
-        (level(), seconds()).prop_map(|(load, duration)| {
-            let burst = load.with(load.get() * 2.0);
-            let scenario = Scenario::spike().levels(load, burst).duration(duration * 4);
-            scenario.burst(duration, duration).build().kind
-        }),
-        (level(), seconds()).prop_map(|(from, duration)| {
-            Scenario::ramp()
-                .levels(from, from.with(from.get() * 2.0))
-                .duration(duration)
-                .build()
-                .kind
-        }),
-        (level(), seconds()).prop_map(|(load, duration)| {
-            Scenario::soak()
-                .load(load)
-                .duration(duration * 20)
-                .sample_interval(duration)
-                .build()
-                .kind
-        }),
-        (level(), seconds()).prop_map(|(load, duration)| {
-            let steps = vec![SequenceStep { tool: Some("t".into()), ..Default::default() }];
-            let sequence = Sequence {
-                name: "s".into(),
-                weight: 0.5,
-                think_time: ThinkTime::fixed(duration),
-                error_behavior: ErrorBehavior::Retry,
-                steps,
-            };
-            Scenario::pattern().load(load).duration(duration).sequence(sequence).build().kind
-        }),
-        (2_u32..=check::MOST_CONCURRENT, 1_u32..)
-            .prop_map(|(concurrent, rounds)| { RaceCheck { concurrent, rounds }.into() }),
-        (2_u32..=check::MOST_CONCURRENT, duration(), arguments()).prop_map(
-            |(concurrent, duration, args)| {
+/// Settings of every kind: whoever adds one is asked by the compiler how it is written.
+fn kind(name: ScenarioName) -> BoxedStrategy<ScenarioKind> {
+    match name {
+        ScenarioName::ColdStart => (2_u32.., any::<bool>())
+            .prop_map(|(iterations, warmup)| ColdStart { iterations, warmup }.into())
+            .boxed(),
+        ScenarioName::Sustained => prop_oneof![steady(), staged()].boxed(),
+        ScenarioName::Spike => (level(), seconds())
+            .prop_map(|(load, duration)| {
+                let burst = load.with(load.get() * 2.0);
+                let scenario = Scenario::spike().levels(load, burst).duration(duration * 4);
+                scenario.burst(duration, duration).build().kind
+            })
+            .boxed(),
+        ScenarioName::Ramp => (level(), seconds())
+            .prop_map(|(from, duration)| {
+                let to = from.with(from.get() * 2.0);
+                Scenario::ramp().levels(from, to).duration(duration).build().kind
+            })
+            .boxed(),
+        ScenarioName::Soak => (level(), seconds())
+            .prop_map(|(load, duration)| {
+                let scenario = Scenario::soak().load(load).duration(duration * 20);
+                scenario.sample_interval(duration).build().kind
+            })
+            .boxed(),
+        ScenarioName::Pattern => (level(), seconds())
+            .prop_map(|(load, duration)| {
+                let scenario = Scenario::pattern().load(load).duration(duration);
+                scenario.sequence(sequence(duration)).build().kind
+            })
+            .boxed(),
+        ScenarioName::RaceCheck => (2_u32..=check::MOST_CONCURRENT, 1_u32..)
+            .prop_map(|(concurrent, rounds)| RaceCheck { concurrent, rounds }.into())
+            .boxed(),
+        ScenarioName::SlowMix => (2_u32..=check::MOST_CONCURRENT, duration(), arguments())
+            .prop_map(|(concurrent, duration, args)| {
                 let slow = ToolCall::new("slow").args(args);
-                Scenario::slow_mix()
-                    .concurrent(concurrent)
-                    .duration(duration)
-                    .slow(slow)
-                    .build()
-                    .kind
-            }
-        ),
-        (1_u32..=check::MOST_CONCURRENT, 1_u32..)
-            .prop_map(|(concurrent, drops)| { Reconnect { concurrent, drops }.into() }),
-        (1.0..1e6_f64, duration()).prop_map(|(rate, hold)| {
-            Scenario::capacity().rates(rate, rate * 2.0).hold(hold).build().kind
-        }),
-        (1_u32..=check::MOST_CONCURRENT, duration(), duration(), any::<bool>(), any::<u32>())
-            .prop_map(|(concurrent, hang_threshold, grace_period, bail_early, steady_calls)| {
-                DeadlockProbe { concurrent, hang_threshold, grace_period, bail_early, steady_calls }
-                    .into()
-            }),
-    ]
-    .boxed();
+                let scenario = Scenario::slow_mix().concurrent(concurrent).duration(duration);
+                scenario.slow(slow).build().kind
+            })
+            .boxed(),
+        ScenarioName::Reconnect => (1_u32..=check::MOST_CONCURRENT, 1_u32..)
+            .prop_map(|(concurrent, drops)| Reconnect { concurrent, drops }.into())
+            .boxed(),
+        ScenarioName::Capacity => (1.0..1e6_f64, duration())
+            .prop_map(|(rate, hold)| {
+                Scenario::capacity().rates(rate, rate * 2.0).hold(hold).build().kind
+            })
+            .boxed(),
+        ScenarioName::Fuzzer => {
+            let payloads = prop::sample::subsequence(Payload::ALL.to_vec(), 1..=Payload::ALL.len());
+            (1_u32.., payloads, duration())
+                .prop_map(|(iterations, payloads, duration)| {
+                    Fuzzer { iterations, payloads, duration }.into()
+                })
+                .boxed()
+        }
+        ScenarioName::DeadlockProbe => {
+            let calls = (1_u32..=check::MOST_CONCURRENT, any::<u32>());
+            (calls, duration(), duration(), any::<bool>())
+                .prop_map(
+                    |((concurrent, steady_calls), hang_threshold, grace_period, bail_early)| {
+                        DeadlockProbe {
+                            concurrent,
+                            hang_threshold,
+                            grace_period,
+                            bail_early,
+                            steady_calls,
+                        }
+                        .into()
+                    },
+                )
+                .boxed()
+        }
+    }
+}
+
+fn steady() -> impl Strategy<Value = ScenarioKind> {
+    (1_u32..=check::MOST_CONCURRENT, duration(), prop::option::of(1_u32..)).prop_map(
+        |(concurrent, duration, rate_limit)| {
+            let think_time = ThinkTime::between(duration, duration / 2);
+            Sustained { concurrent, duration, rate_limit, think_time, ..Default::default() }.into()
+        },
+    )
+}
+
+fn staged() -> impl Strategy<Value = ScenarioKind> {
+    (level(), seconds()).prop_map(|(load, duration)| {
+        let stage = StageSettings { duration, load, shape: Shape::Linear };
+        Scenario::sustained().stage(stage).stage(stage).build().kind
+    })
+}
+
+fn sequence(pause: Duration) -> Sequence {
+    Sequence {
+        name: "s".into(),
+        weight: 0.5,
+        think_time: ThinkTime::fixed(pause),
+        error_behavior: ErrorBehavior::Retry,
+        steps: vec![SequenceStep { tool: Some("t".into()), ..Default::default() }],
+    }
+}
+
+fn scenario() -> impl Strategy<Value = Scenario> {
+    let kind = prop::sample::select(ScenarioName::ALL).prop_flat_map(kind);
     let call = ("\\S[^\0]*", arguments(), 1e-9..1e9_f64)
         .prop_map(|(name, args, weight)| ToolCall { name, args, weight, source: None });
     let calls = prop::collection::vec(call, 0..3)

@@ -126,7 +126,7 @@ fn kind_schema(_: &mut SchemaGenerator) -> Schema {
 
 impl FaultConfig {
     /// The keys of arguments, and what stands there.
-    fn arguments(&mut self) -> [(&'static str, Slot<'_>); 8] {
+    fn arguments(&mut self) -> impl IntoIterator<Item = (&'static str, Slot<'_>)> {
         [
             ("delay_ms", Slot::Whole(&mut self.delay_ms)),
             ("failures", Slot::Whole(&mut self.failures)),

@@ -112,7 +112,9 @@ fn names_are_unique_sentences_are_sentences_and_keys_are_known_to_files() {
         assert!(entry.about.ends_with('.'), "{}", entry.name);
         assert_eq!(kind::find(&entry.snake_name()), Some(*entry));
         if let Some(form) = entry.argument {
-            assert!(!properties[form.key].is_null(), "{}", form.key);
+            let text = properties[form.key]["description"].as_str().unwrap_or_default();
+            let name = format!("`{}`", entry.snake_name());
+            assert!(text.contains(&name), "`{}` in fault/config.rs does not name {name}", form.key);
             assert!(form.default.is_none_or(|value| form.values.admit(value).is_some()));
         }
         assert!(reference().contains(entry.about));

@@ -1,4 +1,5 @@
-//! The kinds of bad input, and in which order they come.
+//! The kinds of bad input, and in which order they come. To add one: a variant here, also in `ALL`, and
+//! what is sent in `Deck::case`.
 
 use std::str::FromStr;
 

@@ -78,17 +78,25 @@ pub enum Ending {
     Aborted,
 }
 
+/// How the paths end that are answered without a model, besides lists of models.
+const WITHOUT_A_MODEL: &[&str] = &["/moderations", "/count_tokens", ":countTokens"];
+
+/// Whether whoever asks at this path asks a model: lists of models and counts of tokens need none. A
+/// journal has nothing but the path to tell them by.
+pub fn asks_a_model(path: &str) -> bool {
+    let is_list = path.contains("/models") && !path.contains(':');
+    !is_list && !WITHOUT_A_MODEL.iter().any(|end| path.ends_with(end))
+}
+
 impl Entry {
     /// When it was over, in milliseconds since the start.
     pub fn ended_ms(&self) -> f64 {
         self.at_ms + self.took_ms
     }
 
-    /// Whether a model was asked: lists of models and counts of tokens are answered without one.
+    /// Whether a model was asked.
     pub fn is_call(&self) -> bool {
-        let is_about = ["/moderations", "/count_tokens", ":countTokens"];
-        let is_list = self.path.contains("/models") && !self.path.contains(':');
-        !is_list && !is_about.iter().any(|end| self.path.ends_with(end))
+        asks_a_model(&self.path)
     }
 
     /// Whether no fixture answered it: then it says nothing about the client.

@@ -34,7 +34,7 @@ pub use self::{
         Match, Pattern, Refusal, Response, ScenarioState, Split, StreamError, StreamFault,
         Streaming, Temperature, Template, ToolCall, ToolFault, When,
     },
-    journal::{Ending, Entry},
+    journal::{Ending, Entry, asks_a_model},
     judge::{ClientReport, Patience, judge},
     plan::{Activation, Chaos, Plan},
     problem::{Problem, Wording, wording},

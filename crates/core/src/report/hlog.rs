@@ -52,6 +52,11 @@ impl Renderer for HistogramLog {
         }
         Ok(())
     }
+
+    /// It holds times alone.
+    fn shows_faults(&self) -> bool {
+        false
+    }
 }
 
 /// Both times, because readers guess when one of them is missing.

@@ -1,8 +1,13 @@
 //! What to do to a server: the kind of load, the calls it is made of, and where chance comes from.
 //!
 //! To add a kind: one file here with its settings (their defaults, their keys in `[scenario]`, their
-//! rules, and their builder), and one line in the table below; then its file in engine. It then
-//! appears in configurations, flags, listings and schemas.
+//! rules, and their builder), its `mod` and `pub use`, and one line in `scenarios!` below; then its file
+//! in engine. It then appears in configurations, `--scenario`, listings and schemas.
+//!
+//! A key that no kind has yet is a field of `ScenarioConfig` (config/scenario.rs) with a line in
+//! config/example.toml, and a flag of `ScenarioArgs` (cli/src/scenario_args.rs) with a line in its
+//! `lay_over`; of a key that is there already, the text tells the default of each kind. Tests then ask for
+//! a proof of each flag and key, for a short run and for one that is interrupted, and say where.
 
 mod builder;
 mod calls;
@@ -125,6 +130,11 @@ macro_rules! scenarios {
             pub fn settings(&self) -> &dyn Settings {
                 match self { $(Self::$kind(settings) => settings,)+ }
             }
+        }
+
+        /// The settings of every kind.
+        pub mod kinds {
+            pub use super::{$($kind,)+};
         }
 
         $(impl From<$kind> for ScenarioKind {

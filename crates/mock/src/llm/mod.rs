@@ -38,7 +38,12 @@ mod serve;
 
 use std::{io, net::SocketAddr, path::PathBuf};
 
-use mcp_loadtest_core::{config::ConfigError, hint::Hint, llm::FixtureFile, seed::Seed};
+use mcp_loadtest_core::{
+    config::ConfigError,
+    hint::Hint,
+    llm::{FixtureFile, Provider},
+    seed::Seed,
+};
 use mcp_loadtest_wire::session::OpenError;
 use thiserror::Error;
 
@@ -48,6 +53,11 @@ pub use self::{
     journal::Journal,
     serve::{BoundLlm, RunningLlm},
 };
+
+/// The APIs that are served: whose it is, its verb, and its path for people.
+pub fn apis() -> impl Iterator<Item = (Provider, &'static str, &'static str)> {
+    dialect::DIALECTS.iter().map(|dialect| (dialect.provider, dialect.verb, dialect.path))
+}
 
 /// A mock of the APIs of models that is not listening yet.
 #[derive(Debug)]

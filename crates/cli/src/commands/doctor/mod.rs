@@ -1,8 +1,7 @@
 //! `doctor`: is everything there that a test needs, and what is to be done where it is not?
 //!
-//! To add a check: a file in `checks/` with an `ENTRY`, and a line in [`CHECKS`]. A check looks at the
-//! [`Scene`] and at nothing else, so that its tests can show it any machine; it says what to do in
-//! one line wherever something is wrong, and what it cannot find out it does not call good.
+//! `checks` has the checks and says how to add one, `scene` is the machine as they see it, `render` the
+//! list for people.
 
 mod checks;
 mod render;
@@ -102,8 +101,9 @@ is named, what keeps others from starting is only a warning.
 Checks:
 "
     .to_owned();
+    let width = checks::widest();
     for check in CHECKS {
-        text.push_str(&format!("  {:<11} {}\n", check.id, check.about));
+        text.push_str(&format!("  {:<width$} {}\n", check.id, check.about));
     }
     text
 }

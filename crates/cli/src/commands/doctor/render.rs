@@ -6,9 +6,9 @@ use mcp_loadtest_core::{
     doctor::{Checked, DoctorReport, Health, Seen},
 };
 
+use super::checks::widest;
+
 const HEALTHS: [Health; 3] = [Health::Failed, Health::Warning, Health::CouldNotTell];
-/// Where the text of a check begins.
-const INDENT: usize = 14;
 /// How much of a line is shown; `--json` has all.
 const LIMIT: usize = 600;
 
@@ -55,7 +55,7 @@ fn check(checked: &Checked) -> String {
     for (at, seen) in checked.seen.iter().enumerate() {
         let (mark, style) = mark(seen.health);
         let name = if at == 0 { checked.check.as_str() } else { "" };
-        let width = INDENT - 3;
+        let width = widest();
         text.push_str(&format!(
             "{style}{mark}{style:#} {name:<width$} {}\n",
             visible(&seen.what, LIMIT)
@@ -67,15 +67,17 @@ fn check(checked: &Checked) -> String {
 
 fn below(seen: &Seen) -> String {
     let mut text = String::new();
+    // Below the text of the check: behind the mark, the id and the spaces between them.
+    let indent = widest() + 3;
     for detail in &seen.details {
-        text.push_str(&format!("{:INDENT$}| {}\n", "", visible(detail, LIMIT)));
+        text.push_str(&format!("{:indent$}| {}\n", "", visible(detail, LIMIT)));
     }
     match (&seen.done, &seen.fix) {
         (Some(done), _) => {
-            text.push_str(&format!("{:INDENT$}done: {}\n", "", visible(done, LIMIT)))
+            text.push_str(&format!("{:indent$}done: {}\n", "", visible(done, LIMIT)))
         }
         (None, Some(fix)) => {
-            text.push_str(&format!("{:INDENT$}fix: {}\n", "", visible(fix, LIMIT)));
+            text.push_str(&format!("{:indent$}fix: {}\n", "", visible(fix, LIMIT)));
         }
         (None, None) => {}
     }

@@ -10,6 +10,7 @@ use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Subcommand};
 use mcp_loadtest_core::exit::Exit;
+use mcp_loadtest_mock::llm::apis;
 
 use super::explain;
 use crate::{admin_args::AdminArgs, env::Env, error::CliError, listen::parse_listen};
@@ -114,9 +115,20 @@ enum Action {
 pub(crate) fn run(args: &LlmArgs, env: &mut Env) -> Result<Exit, CliError> {
     match &args.action {
         Some(Action::Verdict(verdict)) => verdict::run(verdict, env),
-        None if args.explain => Ok(explain(env, EXPLANATION)),
+        None if args.explain => Ok(explain(env, &explanation())),
         None => serve::run(args, env),
     }
 }
 
-const EXPLANATION: &str = include_str!("explanation.txt");
+const KEYS: &str = include_str!("explanation.txt");
+
+fn explanation() -> String {
+    let mut text =
+        "Answers as these APIs would, whole or piece by piece. No key is needed; any will do.\n\
+                    Nothing is ever flagged by a moderation.\n"
+            .to_owned();
+    for (provider, verb, path) in apis() {
+        text.push_str(&format!("  {:<10} {verb:<4} {path}\n", provider.name()));
+    }
+    text + KEYS
+}

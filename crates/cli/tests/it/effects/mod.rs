@@ -27,9 +27,14 @@ struct Command {
 /// A key of a type, and what shows that it does something.
 struct Key(&'static str, Proof);
 
+/// A type whose keys have their lines in another file: the schema of that file, and where they stand there.
+struct Same(&'static str, &'static str, &'static str);
+
 /// The keys of one kind of file.
 struct File {
     /// The name of its schema, as `schema` takes it.
     schema: &'static str,
+    /// Types that another file has as well.
+    same: &'static [Same],
     keys: &'static [Key],
 }

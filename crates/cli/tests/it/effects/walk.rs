@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fs};
 
 use serde_json::Value;
 
-use super::{flags, keys, proof::Proof};
+use super::{Same, flags, keys, proof::Proof};
 use crate::{
     abuse::proof::{all_tests, root},
     harness::run,
@@ -42,7 +42,7 @@ fn differences<T: Ord + std::fmt::Debug>(known: &BTreeSet<T>, told: &BTreeSet<T>
     let stale: Vec<_> = told.difference(known).collect();
     assert!(
         missing.is_empty() && stale.is_empty(),
-        "{of}: no line for {missing:#?}, nothing for {stale:#?}"
+        "no line in cli/tests/it/effects/{of} for {missing:#?}; a line, and nothing else, for {stale:#?}"
     );
 }
 
@@ -54,7 +54,7 @@ fn every_flag_has_its_line() {
     let lines: Vec<_> = lines.collect();
     let told: BTreeSet<_> = lines.iter().cloned().collect();
     assert_eq!(told.len(), lines.len(), "a flag has two lines");
-    differences(&declared(), &told, "flags");
+    differences(&declared(), &told, "flags/");
 }
 
 /// `Type.key` for each key of each type of a schema, and `key.key` for what stands in the file itself;
@@ -112,8 +112,22 @@ fn every_key_has_its_line() {
     for file in keys::FILES {
         let told: BTreeSet<_> = file.keys.iter().map(|key| key.0.to_owned()).collect();
         assert_eq!(told.len(), file.keys.len(), "a key of {} has two lines", file.schema);
-        differences(&keys_of(&schema(file.schema)), &told, file.schema);
+        let mut known = keys_of(&schema(file.schema));
+        for same in file.same {
+            let before = known.len();
+            known.retain(|key| !is_told_there(same, key));
+            assert!(known.len() < before, "{} has no `{}`", file.schema, same.0);
+        }
+        let of = format!("keys/{}.rs", file.schema);
+        differences(&known, &told, &of);
     }
+}
+
+/// Whether a key is one of a type that another file has, and has its line there.
+fn is_told_there(Same(name, schema, place): &Same, key: &str) -> bool {
+    let own = key.strip_prefix(name).and_then(|rest| rest.strip_prefix('.'));
+    let there = own.and_then(|own| proof_of(schema, &format!("{place}.{own}")));
+    there.is_some_and(|proof| !matches!(proof, Proof::Of(..)))
 }
 
 /// The proof of a key, wherever it is.

@@ -18,6 +18,23 @@ fn probed(server: &[&str], only: &str) -> Vec<Value> {
     report["checks"].as_array().unwrap().clone()
 }
 
+/// The tables, as they are written.
+const TABLES: &[&str] = &[
+    include_str!("concurrency.rs"),
+    include_str!("envelope.rs"),
+    include_str!("negative_path.rs"),
+    include_str!("resources.rs"),
+];
+
+#[test]
+fn every_check_has_a_server_that_it_catches() {
+    for check in mcp_loadtest::PROBES {
+        let name = format!("\"{}\"", check.id);
+        let is_there = TABLES.iter().any(|table| table.contains(&name));
+        assert!(is_there, "no table in cli/tests/it/probe has a server that {name} must catch");
+    }
+}
+
 /// The gravest result of a check, as verdict and severity.
 fn worst(results: &[Value], check: &str) -> (String, String) {
     let rank = |result: &&Value| match result["severity"].as_str() {

@@ -1,5 +1,10 @@
 //! The kinds, one file each. To add one: its file, with all that is to be known about it in `ENTRY`,
-//! and a line in [`FAULTS`]. It then appears in flags, files, schemas and help.
+//! and a line in [`FAULTS`]. It then appears in flags, files, schemas and help. What a client sees of it
+//! is a row of `mock/tests/it/faults`, which tries it over every transport.
+//!
+//! An argument has a key in files: name its kind in the text of that key in `fault/config.rs`; a key
+//! that no kind has yet is a field of `FaultConfig` and a line in its `arguments`. A deed that no kind
+//! does yet is a variant in `fault/treatment.rs`, and the compiler names all who must obey.
 
 mod auth_expired;
 mod crash;

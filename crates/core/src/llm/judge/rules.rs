@@ -1,4 +1,5 @@
-//! What a client does wrong with one call.
+//! What a client does wrong with one call. To add a rule: a function that looks at the tries of a call,
+//! and its line in [`RULES`].
 
 use serde_json::Value;
 

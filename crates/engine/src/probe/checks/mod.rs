@@ -2,8 +2,8 @@
 //!
 //! To add one: write `x.rs` with a `pub(super) static CHECK: Check` and an async function that works
 //! on the [`Bench`] and tells a [`CaseResult`] for everything it tries; add its line to [`PROBES`].
-//! Give it a home-made server that it must catch in `tests/fixtures/`, and its line in the table of
-//! `cli/tests/it/probe/`. A check never ends early because of one bad case: the server is started
+//! Give it a home-made server that it must catch in `tests/fixtures/`, and a line in the table of its
+//! family in `cli/tests/it/probe/`; a test asks for it. A check never ends early because of one bad case: the server is started
 //! anew by [`Bench::session`] and the next case goes on.
 
 mod bad_cursor;

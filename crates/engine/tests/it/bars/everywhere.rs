@@ -120,6 +120,11 @@ async fn every_scenario_runs_over_every_transport_in_every_era() {
         ("ws", Era::Legacy, Server::websocket(&ws.url).build()),
     ];
     let turns = Arc::new(Semaphore::new(AT_ONCE));
+    let kinds: Vec<_> = scenarios().iter().map(|scenario| scenario.kind.name()).collect();
+    for name in ScenarioName::ALL.iter().filter(|name| **name != ScenarioName::Fuzzer) {
+        // What a fuzzer sends is not meant to succeed.
+        assert!(kinds.contains(name), "`{name}` needs a short run in `scenarios` of everywhere.rs");
+    }
     let mut cells = JoinSet::new();
     for (transport, era, server) in servers {
         for scenario in scenarios() {

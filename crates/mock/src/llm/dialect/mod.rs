@@ -1,7 +1,12 @@
 //! The APIs, one file each: what a request of theirs says, and the form that an answer takes.
 //!
 //! To add one: write `x.rs` with a `pub(super) static DIALECT: Dialect` and add its line to
-//! [`DIALECTS`].
+//! [`DIALECTS`]. It is then served, and named by `llm --explain`. One that is answered without a model
+//! ([`Kind::Plain`]) also has its path in `core/src/llm/journal.rs`, so that nobody is judged by it.
+//!
+//! An API of somebody new is a variant of `Provider` in `core/src/llm/provider.rs` as well. The compiler
+//! then names who must know its errors and headers, but for [`likely_provider`] below; to be spoken by
+//! scripted agents and tried with its SDK are other rooms: `core/src/agent/dialect`, `cli/tests/it/llm`.
 
 mod anthropic;
 mod chat;
@@ -269,6 +274,34 @@ pub(super) fn conversation(messages: &Value, request: &mut Request) {
                 request.system_prompt.push_str(&said());
             }
             _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mcp_loadtest_core::llm::asks_a_model;
+
+    use super::*;
+
+    #[test]
+    fn journals_know_which_apis_ask_a_model() {
+        for dialect in DIALECTS {
+            let path = dialect.path.split([',', ' ']).next().unwrap_or_default();
+            let is_plain = matches!(dialect.kind, Kind::Plain(_));
+            let told = "is told wrongly by `asks_a_model` of core/src/llm/journal.rs";
+            assert_eq!(asks_a_model(path), !is_plain, "{path} {told}");
+        }
+    }
+
+    #[test]
+    fn every_path_is_its_own() {
+        for dialect in DIALECTS {
+            let path = dialect.path.split([',', ' ']).next().unwrap_or_default();
+            let takes =
+                |other: &&&Dialect| other.verb == dialect.verb && (other.route)(path, "").is_some();
+            let first = DIALECTS.iter().find(takes).map(|other| other.path);
+            assert_eq!(first, Some(dialect.path), "somebody before it in DIALECTS takes {path}");
         }
     }
 }

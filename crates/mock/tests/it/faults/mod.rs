@@ -126,7 +126,11 @@ const ROWS: &[(&str, Sees)] = &[
 fn every_kind_has_a_row() {
     for kind in FAULTS {
         let has_row = ROWS.iter().any(|(fault, _)| parse(fault).kind() == *kind);
-        assert!(has_row, "nobody says what `{}` is to look like", kind.name);
+        assert!(
+            has_row,
+            "no row of mock/tests/it/faults says what a client sees of `{}`",
+            kind.name
+        );
     }
 }
 

@@ -1,4 +1,10 @@
 //! The checks, one file each; `bounds` is what those of limits share.
+//!
+//! To add one: a file here with an `ENTRY`, and a line in [`CHECKS`]. It then appears in `--only`,
+//! `--explain` and docs/reference. A check looks at the [`Scene`](super::scene::Scene) and at nothing
+//! else, so that its tests can show it any machine: what it needs of the machine is a field there, for
+//! this machine and for a healthy one. It says what to do in one line wherever something is wrong, and
+//! what it cannot find out it does not call good.
 
 mod bounds;
 mod clients;
@@ -32,3 +38,8 @@ pub(crate) const CHECKS: &[Check] = &[
     clients::ENTRY,
     server::ENTRY,
 ];
+
+/// How wide the column of ids is, with a space to spare.
+pub(super) fn widest() -> usize {
+    CHECKS.iter().map(|check| check.id.len()).max().unwrap_or(0) + 1
+}

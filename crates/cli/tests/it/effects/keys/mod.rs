@@ -5,12 +5,12 @@ mod fixtures;
 mod suite;
 mod tools;
 
-use super::{File, Key};
+use super::{File, Key, Same};
 
 /// All of them.
 pub(super) const FILES: &[File] = &[
-    File { schema: "config", keys: config::CONFIG },
-    File { schema: "fixtures", keys: fixtures::FIXTURES },
-    File { schema: "suite", keys: suite::SUITE },
-    File { schema: "tools", keys: tools::TOOLS },
+    File { schema: "config", same: &[], keys: config::CONFIG },
+    File { schema: "fixtures", same: &[], keys: fixtures::FIXTURES },
+    File { schema: "suite", same: suite::SAME, keys: suite::SUITE },
+    File { schema: "tools", same: &[], keys: tools::TOOLS },
 ];
