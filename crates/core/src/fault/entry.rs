@@ -6,6 +6,7 @@ use crate::{
     config::TransportName,
     mcp::{Era, method},
     seed::Dice,
+    units::parse_duration,
 };
 
 /// One kind of fault.
@@ -66,6 +67,27 @@ pub struct Form {
     pub values: Values,
     /// Its value when none is written; without one it must be.
     pub default: Option<Argument>,
+}
+
+impl Form {
+    /// The argument, if the text is one. Milliseconds may also be written as times are everywhere else.
+    pub(super) fn read(&self, text: &str) -> Option<Argument> {
+        self.values.read(text).or_else(|| {
+            let time = (self.unit == "ms").then(|| parse_duration(text).ok())??;
+            let whole = time.subsec_nanos() % 1_000_000 == 0;
+            let ms = i64::try_from(time.as_millis()).ok().filter(|_| whole)?;
+            self.values.admit(Argument::Whole(ms))
+        })
+    }
+
+    /// What to write on the command line, for errors.
+    pub(super) fn wanted(&self) -> String {
+        let wanted = self.values.wanted();
+        match self.unit {
+            "ms" => format!("{wanted}, in milliseconds, or a time such as `500ms`"),
+            _ => wanted,
+        }
+    }
 }
 
 /// The values that an argument may have.

@@ -46,10 +46,10 @@ fn argument(kind: &'static Entry, written: Option<&str>) -> Result<Argument, Fau
         (Some(form), None) => form
             .default
             .ok_or_else(|| FaultError::MissingArgument { kind: kind.name, usage: kind.usage() }),
-        (Some(form), Some(written)) => form.values.read(written).ok_or_else(|| FaultError::Value {
+        (Some(form), Some(written)) => form.read(written).ok_or_else(|| FaultError::Value {
             key: kind.name,
             written: written.to_owned(),
-            wanted: form.values.wanted(),
+            wanted: form.wanted(),
         }),
     }
 }

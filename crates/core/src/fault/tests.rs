@@ -95,6 +95,7 @@ fn every_kind_that_delays_mangles_or_adds() {
         assert_eq!(treated(text).mangles, [mangle], "{text}");
     }
     assert_eq!(treated("slow:250").delay, Duration::from_millis(250));
+    assert_eq!(treated("slow:2s").delay, Duration::from_secs(2), "as times are written elsewhere");
     let late = treated("reply-after-cancel:40");
     assert_eq!((late.delay, late.ignores_cancel), (Duration::from_millis(40), true));
     assert_eq!(treated("list-changed").beside, [Beside::ListChanged]);
@@ -226,8 +227,21 @@ const FLAKY: [u64; 7] = [1, 2, 4, 13, 14, 19, 20];
 fn what_cannot_be_read_says_what_can() {
     for (text, error) in [
         ("slow", "fault `slow` needs an argument: write `slow:<ms>`"),
-        ("slow:fast", "`slow` is `fast`, and should be a whole number between 0 and 86400000"),
-        ("slow:-1", "`slow` is `-1`, and should be a whole number between 0 and 86400000"),
+        (
+            "slow:0.5ms",
+            "`slow` is `0.5ms`, and should be a whole number between 0 and 86400000, in milliseconds, or a time such \
+             as `500ms`",
+        ),
+        (
+            "slow:fast",
+            "`slow` is `fast`, and should be a whole number between 0 and 86400000, in milliseconds, or a time such \
+             as `500ms`",
+        ),
+        (
+            "slow:-1",
+            "`slow` is `-1`, and should be a whole number between 0 and 86400000, in milliseconds, or a time such \
+             as `500ms`",
+        ),
         ("hang:5", "fault `hang` takes nothing, and `5` was given"),
         ("flaky:1.5", "`flaky` is `1.5`, and should be a number between 0 and 1"),
         ("flaky:nan", "`flaky` is `nan`, and should be a number between 0 and 1"),

@@ -3,6 +3,7 @@
 
 mod runs;
 mod stores;
+mod verdicts;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
