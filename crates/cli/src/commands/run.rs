@@ -142,7 +142,7 @@ fn formats_help() -> String {
 
 fn parse_format(text: &str) -> Result<Format, String> {
     let known = Format::ALL.into_iter().find(|format| format.as_str() == text);
-    known.ok_or_else(|| format!("`{text}` is not built; use {}", formats()))
+    known.ok_or_else(|| format!("there is no `{text}`; use {}", formats()))
 }
 
 fn parse_trace(text: &str) -> Result<Trace, String> {

@@ -7,7 +7,7 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-use super::{error::ConfigError, path::KeyPath, planned, schema};
+use super::{elsewhere, error::ConfigError, path::KeyPath, schema};
 use crate::hint::nearest;
 
 /// The first thing in the text that the schema does not allow, with its offset.
@@ -54,13 +54,9 @@ impl Inspection<'_> {
         let Some(known) = schema::words(schema).filter(|known| !known.contains(&word)) else {
             return;
         };
-        let error = match planned::word(path, word, &known) {
-            Some(reason) => ConfigError::new(path.clone(), reason),
-            None => {
-                let error = ConfigError::new(path.clone(), format!("there is no `{word}`"));
-                error.with_hint(did_you_mean(word, &known))
-            }
-        };
+        let error = ConfigError::new(path.clone(), format!("there is no `{word}`"));
+        let hint = elsewhere::hint(path, word).unwrap_or_else(|| did_you_mean(word, &known));
+        let error = error.with_hint(hint);
         self.found.push((offset, error));
     }
 
