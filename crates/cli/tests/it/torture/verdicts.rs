@@ -60,7 +60,8 @@ impl Judge {
         if ran.code < 2 && said.is_none() {
             return wrong("no verdict");
         }
-        if ran.code == 0 && said.as_ref().map(weight) != Some(parts) {
+        // A connection that breaks at a long text may be a server's way to refuse it; then it says more.
+        if ran.code == 0 && said.as_ref().map(weight) < Some(parts) {
             return wrong(&format!("it passes without all of its {parts} parts"));
         }
         let whole = self.file.is_none_or(|file| is_whole(&rack.path(file)));
