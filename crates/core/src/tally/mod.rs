@@ -17,6 +17,7 @@ mod counts;
 mod generator;
 mod lanes;
 mod note;
+mod packed;
 mod pauses;
 mod segment;
 mod timeline;

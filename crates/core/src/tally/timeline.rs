@@ -1,13 +1,14 @@
 //! Load calls by the second in which they ended and by their tool, each with its own distribution.
 //!
 //! A call is recorded once, for its tool; the whole is the sum over the tools. The second that is
-//! going on has a dense histogram; one that is over is kept as the few buckets that were hit, so
-//! that an hour costs megabytes and not gigabytes.
+//! going on has a dense histogram; one that is over is kept as the few buckets that were hit, packed,
+//! so that an hour costs megabytes and not gigabytes.
 
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
+use super::packed::Packed;
 use crate::histogram::{self, Buckets};
 
 /// A run longer than this keeps its last second for all that follows.
@@ -149,7 +150,7 @@ impl Timeline {
 #[derive(Debug, Clone)]
 pub struct Seconds {
     counts: Vec<Second>,
-    over: Vec<Buckets>,
+    over: Vec<Packed>,
     current: usize,
     dense: Histogram<u64>,
 }
@@ -187,7 +188,7 @@ impl Seconds {
         let until = until.min(self.counts.len());
         let filled = (from..until).filter(|second| self.counts[*second] != Second::default());
         let moment = |second: usize| {
-            let mut times = self.over.get(second).cloned().unwrap_or_default();
+            let mut times = self.over.get(second).map(Packed::buckets).unwrap_or_default();
             if second == self.current {
                 times.merge(&Buckets::of(&self.dense));
             }
@@ -201,10 +202,7 @@ impl Seconds {
         if self.counts.len() <= second {
             self.counts.resize(second + 1, Second::default());
         }
-        if self.over.len() <= second {
-            self.over.resize(second + 1, Buckets::default());
-        }
-        self.over[second].merge(&moment.times);
+        self.keep(second, &moment.times);
         self.counts[second].merge(&moment.counts);
     }
 
@@ -217,34 +215,37 @@ impl Seconds {
 
     /// The response times of every second.
     pub fn distributions(&self) -> Vec<Buckets> {
-        let mut settled = self.clone();
-        settled.settle();
-        settled.over.resize(settled.counts.len(), Buckets::default());
-        settled.over
+        let mut all: Vec<Buckets> = self.over.iter().map(Packed::buckets).collect();
+        all.resize(self.counts.len(), Buckets::default());
+        if let Some(current) = all.get_mut(self.current) {
+            current.merge(&Buckets::of(&self.dense));
+        }
+        all
     }
 
     fn settle(&mut self) {
         if self.dense.is_empty() {
             return;
         }
-        if self.over.len() <= self.current {
-            self.over.resize(self.current + 1, Buckets::default());
-        }
-        self.over[self.current].merge(&Buckets::of(&self.dense));
+        self.keep(self.current, &Buckets::of(&self.dense));
         self.dense.reset();
     }
 
+    fn keep(&mut self, second: usize, times: &Buckets) {
+        if self.over.len() <= second {
+            self.over.resize(second + 1, Packed::default());
+        }
+        self.over[second].merge(times);
+    }
+
     fn merge(&mut self, other: &Self) {
-        let theirs = other.distributions();
-        self.settle();
         if self.counts.len() < other.counts.len() {
             self.counts.resize(other.counts.len(), Second::default());
         }
-        if self.over.len() < theirs.len() {
-            self.over.resize(theirs.len(), Buckets::default());
-        }
-        for (mine, theirs) in self.over.iter_mut().zip(&theirs) {
-            mine.merge(theirs);
+        for (second, theirs) in other.distributions().iter().enumerate() {
+            if !theirs.0.is_empty() {
+                self.keep(second, theirs);
+            }
         }
         for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
             mine.merge(theirs);
