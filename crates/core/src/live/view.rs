@@ -25,6 +25,10 @@ use crate::{
 const LOG: usize = 200;
 /// Seconds that are shown one by one.
 const HISTORY: usize = 240;
+/// Seconds that are kept for that: one thread may tell of its own later than another.
+const KEPT: usize = 2 * HISTORY;
+/// A second in which no call ended.
+static NOTHING: (Second, Buckets) = (Second { ok: 0, errors: 0, max_us: 0 }, Buckets(Vec::new()));
 /// Seconds that "now" means for percentiles.
 const RECENT: usize = 5;
 /// How far back the rate looks.
@@ -38,8 +42,8 @@ pub struct View {
     info: Option<Box<RunInfo>>,
     workers: BTreeMap<u16, Worker>,
     timeline: Timeline,
-    /// The same for all tools together, second by second.
-    whole: Vec<(Second, Buckets)>,
+    /// The last seconds, for all tools together.
+    whole: BTreeMap<usize, (Second, Buckets)>,
     by_tool: Vec<(String, Histogram<u64>)>,
     samples: Vec<ProcessSample>,
     log: VecDeque<LogLine>,
@@ -71,10 +75,7 @@ impl View {
     pub fn add(&mut self, glimpse: Glimpse) {
         for moment in &glimpse.seconds {
             self.timeline.add(moment);
-            if self.whole.len() <= moment.second {
-                self.whole.resize(moment.second + 1, Default::default());
-            }
-            let (counts, times) = &mut self.whole[moment.second];
+            let (counts, times) = self.whole.entry(moment.second).or_default();
             counts.merge(&moment.counts);
             times.merge(&moment.times);
             if let Some(tool) = &moment.tool {
@@ -83,6 +84,9 @@ impl View {
                     histogram.saturating_record_n(*value, *count);
                 }
             }
+        }
+        while self.whole.len() > KEPT {
+            self.whole.pop_first();
         }
         self.samples.extend(glimpse.samples);
         self.log.extend(glimpse.log);
@@ -128,11 +132,11 @@ impl View {
     }
 
     /// The seconds that all threads have told of, from the first with a call.
-    fn seconds(&self) -> Vec<(Second, Buckets)> {
+    fn seconds(&self) -> Vec<&(Second, Buckets)> {
         let until = self.workers.values().map(|worker| worker.at.as_secs()).min().unwrap_or(0);
         let first = self.first_start().map_or(until, |first| first.as_secs());
         let last = (first as usize).max((until as usize).saturating_sub(HISTORY));
-        let second = |at| self.whole.get(at).cloned().unwrap_or_default();
+        let second = |at| self.whole.get(&at).unwrap_or(&NOTHING);
         (last..until as usize).map(second).collect()
     }
 
@@ -159,12 +163,12 @@ impl View {
 
     /// The run at this moment, after it was held for so long.
     pub fn snapshot(&mut self, state: State, now: Duration, paused: Duration) -> Snapshot {
-        let (counts, seconds) = (self.counts(), self.seconds());
+        let counts = self.counts();
         let latest = self.workers.values().map(|worker| worker.at).max().unwrap_or_default();
         let per_sec = self.per_sec(latest, counts.ended());
         let load = self.first_start().map_or(Duration::ZERO, |first| now.saturating_sub(first));
         let load = load.saturating_sub(paused);
-        let info = self.info.as_deref();
+        let (info, seconds) = (self.info.as_deref(), self.seconds());
         let rss = |sample: &ProcessSample| sample.rss_mb;
         Snapshot {
             state,
@@ -251,7 +255,7 @@ fn shown(line: &LogLine) -> LogLine {
     LogLine { text: visible(&line.text, LONGEST_LINE), ..line.clone() }
 }
 
-fn recent(seconds: &[(Second, Buckets)]) -> LatencyFigures {
+fn recent(seconds: &[&(Second, Buckets)]) -> LatencyFigures {
     let last = &seconds[seconds.len().saturating_sub(RECENT)..];
     let mut times = Buckets::default();
     last.iter().for_each(|(_, second)| times.merge(second));

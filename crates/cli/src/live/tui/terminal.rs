@@ -1,7 +1,7 @@
 //! The terminal while it is ours. It is given back at the end, on errors and on panics of any thread.
 
 use std::{
-    io::{self, Stderr},
+    io::{self, BufWriter, Stderr},
     panic,
     sync::{
         Once,
@@ -23,9 +23,10 @@ use ratatui::{
 static TAKEN: AtomicBool = AtomicBool::new(false);
 static HOOK: Once = Once::new();
 
-/// The terminal, taken.
+/// The terminal, taken. A screen is written at once: stderr by itself writes every colour and every
+/// move of the cursor by itself, and whoever reads wakes up each time.
 pub(super) struct Taken {
-    terminal: Terminal<CrosstermBackend<Stderr>>,
+    terminal: Terminal<CrosstermBackend<BufWriter<Stderr>>>,
 }
 
 impl Taken {
@@ -41,7 +42,7 @@ impl Taken {
         enable_raw_mode()?;
         TAKEN.store(true, Ordering::Release);
         let taken = execute!(io::stderr(), EnterAlternateScreen)
-            .and_then(|()| Terminal::new(CrosstermBackend::new(screen)));
+            .and_then(|()| Terminal::new(CrosstermBackend::new(BufWriter::new(screen))));
         taken.map(|terminal| Self { terminal }).inspect_err(|_| give_back())
     }
 
