@@ -79,17 +79,19 @@ def paired(values, base):
 
 
 class Rounds:
-    """Rates and costs of contestants that took turns, so that each has met the same weather."""
+    """Rates and costs of contestants that took turns, there and back, so that each has met the same weather."""
 
     def __init__(self, contestants, rounds):
         """`contestants` are functions that give (requests, seconds, CPU seconds), by name."""
         self.rates = {name: [] for name in contestants}
         self.costs = {name: [] for name in contestants}
+        turns = list(contestants.items())
         for _ in range(rounds):
-            for name, run in contestants.items():
+            for name, run in turns:
                 requests, seconds, cpu = run()
                 self.rates[name].append(requests / seconds)
                 self.costs[name].append(cpu / requests * 1e6)
+            turns.reverse()
 
     def rate(self, name):
         return median(self.rates[name])
@@ -99,6 +101,11 @@ class Rounds:
 
     def rate_ratio(self, name, base):
         return paired(self.rates[name], self.rates[base]) if base in self.rates else None
+
+    def best_ratio(self, name, base):
+        """By the best third of the rounds: a neighbour on the machine can only take, and these met none."""
+        best = lambda rates: statistics.mean(sorted(rates)[-max(1, len(rates) // 3):])
+        return best(self.rates[name]) / best(self.rates[base])
 
     def cost_ratio(self, name, base):
         return paired(self.costs[name], self.costs[base]) if base in self.costs else None

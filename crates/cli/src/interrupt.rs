@@ -1,6 +1,11 @@
 //! Ctrl-C and SIGTERM: the first ends the run and keeps what was measured, the second ends us.
 
+use std::pin::Pin;
+
 use mcp_loadtest::Stop;
+
+/// A signal that is waited for.
+pub(crate) type Signal = Pin<Box<dyn Future<Output = ()>>>;
 
 /// Gives the stop signal at the first signal and returns at the second: then nothing is waited for
 /// any more, and the guard process sweeps up behind us.
@@ -12,10 +17,10 @@ pub(crate) async fn listen(stop: Stop) {
 
 /// Waits for a signal. From now on none goes unheard: whoever says that it is ready makes this first.
 #[cfg(unix)]
-pub(crate) fn signal() -> impl Future<Output = ()> {
+pub(crate) fn signal() -> Signal {
     use tokio::signal::unix::{SignalKind, signal};
     let both = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
-    async {
+    Box::pin(async {
         let (Ok(mut interrupt), Ok(mut terminate)) = both else {
             return std::future::pending().await;
         };
@@ -23,13 +28,15 @@ pub(crate) fn signal() -> impl Future<Output = ()> {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
         }
-    }
+    })
 }
 
 /// Waits for a signal.
 #[cfg(not(unix))]
-pub(crate) async fn signal() {
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending::<()>().await;
-    }
+pub(crate) fn signal() -> Signal {
+    Box::pin(async {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    })
 }

@@ -1,7 +1,7 @@
 //! From a configuration to a report on the screen: what `run`, `deadlock-probe` and `demo` share.
 
 use std::{
-    cell::OnceCell,
+    cell::Cell,
     path::{Path, PathBuf},
 };
 
@@ -21,7 +21,7 @@ use crate::{
     env::Env,
     error::CliError,
     fault_log::FaultLogArg,
-    interrupt,
+    interrupt::{self, Signal},
     live::{Controls, LiveArgs, WebView},
     progress::ProgressLine,
 };
@@ -48,8 +48,8 @@ pub(crate) struct Load {
     pub(crate) show: ShowArgs,
     pub(crate) live: LiveArgs,
     pub(crate) faults: FaultLogArg,
-    /// The page of `--web`, once the run is over.
-    pub(crate) page: OnceCell<WebView>,
+    /// The page of `--web`, once the run is over, and what closes it.
+    pub(crate) page: Cell<Option<(WebView, Signal)>>,
 }
 
 impl Load {
@@ -81,19 +81,20 @@ impl Load {
             env.has_audience() && !self.show.quiet && !self.tee_stderr && view.leaves_a_line();
         let line = ProgressLine::new(scenario.kind.name().as_str(), expected, visible);
         let progress = run.progress();
-        let mut measured: Result<Report, CliError> = block_on(async {
-            tokio::select! {
-                outcome = run.execute() => Ok(outcome?),
+        let (mut measured, closing) = block_on(async {
+            // Listens from now on: a signal between the end of the load and the page that stays open
+            // would go unheard.
+            let closing = interrupt::signal();
+            let measured: Result<Report, CliError> = tokio::select! {
+                outcome = run.execute() => outcome.map_err(CliError::from),
                 () = line.follow(progress) => unreachable!("the line follows for ever"),
                 () = interrupt::listen(controls.stop) => Err(CliError::Interrupted),
                 () = controls.leave.stopped() => Err(CliError::Interrupted),
-            }
+            };
+            (measured, closing)
         })?;
         let told = measured.as_mut().map_or(Ok(()), |report| self.tell_faults(report, env));
-        if let Some(page) = view.finish(measured.as_ref().ok()) {
-            // A load has one page, and it is set here alone.
-            let _ = self.page.set(page);
-        }
+        self.page.set(view.finish(measured.as_ref().ok()).map(|page| (page, closing)));
         if let (Err(error), Ok(report)) = (told, &measured) {
             // Whatever is wrong with the log of faults, the run was measured.
             self.show(report, env);
@@ -117,9 +118,11 @@ impl Load {
 
     /// Leaves the page of `--web` open until a signal comes; whoever has given one already is done.
     pub(crate) fn stay_open(&self, report: &Report, env: &mut Env) -> Result<(), CliError> {
-        let Some(page) = self.page.get().filter(|_| !report.interrupted) else { return Ok(()) };
+        let Some((page, closing)) = self.page.take().filter(|_| !report.interrupted) else {
+            return Ok(());
+        };
         env.err(&format!("the report stays at {} until Ctrl-C\n", page.url()));
-        block_on(async { interrupt::signal().await })
+        block_on(closing)
     }
 
     /// Shows the result of the run.

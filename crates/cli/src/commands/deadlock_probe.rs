@@ -1,6 +1,6 @@
 //! `deadlock-probe`: the scenario of the same name, as a command of its own.
 
-use std::{cell::OnceCell, path::PathBuf, time::Duration};
+use std::{cell::Cell, path::PathBuf, time::Duration};
 
 use clap::Args;
 use mcp_loadtest_core::{
@@ -88,7 +88,7 @@ pub(crate) fn run(args: &DeadlockProbeArgs, env: &mut Env) -> Result<Exit, CliEr
         show: args.show,
         live: LiveArgs::default(),
         faults: FaultLogArg::default(),
-        page: OnceCell::new(),
+        page: Cell::new(None),
     };
     let report = load.measure(env)?;
     load.show(&report, env);

@@ -1,6 +1,6 @@
 //! `demo`: a deadlock caught and a healthy server measured, with no set-up.
 
-use std::{cell::OnceCell, path::PathBuf, time::Duration};
+use std::{cell::Cell, path::PathBuf, time::Duration};
 
 use clap::Args;
 use mcp_loadtest::{Report, Server};
@@ -105,7 +105,7 @@ fn part(
         show: ShowArgs { json: false, quiet: args.quiet },
         live: LiveArgs::default(),
         faults: FaultLogArg::default(),
-        page: OnceCell::new(),
+        page: Cell::new(None),
     };
     load.measure(env)
 }

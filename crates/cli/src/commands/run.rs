@@ -1,10 +1,10 @@
 //! `run`: a scenario, from flags, from a file, or from a file that flags correct.
 
-use std::{cell::OnceCell, path::PathBuf, time::Duration};
+use std::{cell::Cell, path::PathBuf, time::Duration};
 
 use clap::Args;
 use mcp_loadtest_core::{
-    config::{Baseline, Config, Format, Trace},
+    config::{Baseline, Config, Format, Trace, flag_instead_of_form},
     exit::Exit,
     scenario::ScenarioName,
     thresholds::Thresholds,
@@ -142,7 +142,10 @@ fn formats_help() -> String {
 
 fn parse_format(text: &str) -> Result<Format, String> {
     let known = Format::ALL.into_iter().find(|format| format.as_str() == text);
-    known.ok_or_else(|| format!("there is no `{text}`; use {}", formats()))
+    known.ok_or_else(|| match flag_instead_of_form(text) {
+        Some(hint) => hint,
+        None => format!("there is no `{text}`; use {}", formats()),
+    })
 }
 
 fn parse_trace(text: &str) -> Result<Trace, String> {
@@ -338,7 +341,7 @@ fn load(args: &RunArgs, target: &Target, told: Told, env: &mut Env) -> Result<Lo
         show: args.show,
         live: args.live,
         faults: args.faults.clone(),
-        page: OnceCell::new(),
+        page: Cell::new(None),
     })
 }
 

@@ -199,6 +199,15 @@ fn what_is_printed_for_machines_is_complete() {
 }
 
 #[test]
+fn what_a_flag_writes_is_refused_as_a_form_with_the_flag() {
+    let ran = run(&["run", "-s", &mock("mock-normal.py"), "--format", "junit"]);
+    assert_eq!(ran.code, 2, "{}", ran.out);
+    assert!(ran.err.contains("`--junit FILE` writes it"), "{}", ran.err);
+    let ran = run(&["run", "-s", &mock("mock-normal.py"), "--format", "pdf"]);
+    assert!(ran.err.contains("use markdown, html, json"), "{}", ran.err);
+}
+
+#[test]
 fn a_tool_that_is_not_there_is_no_pass() {
     let ran =
         run(&["probe", "-s", &mock("mock-normal.py"), "--tool", "ech", "--only", "oversized"]);

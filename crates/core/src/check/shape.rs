@@ -1,6 +1,6 @@
 //! Whether results have the form that the negotiated revision asks for.
 //!
-//! The rules stand in tables: a [`Form`] is an object, a [`Member`] one of its members. A member
+//! The rules stand in tables: a `Form` is an object, a `Member` one of its members. A member
 //! that a revision does not know yet is not looked at: newer servers may say more.
 
 use serde_json::Value;

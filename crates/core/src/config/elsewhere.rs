@@ -8,9 +8,11 @@ const FLAGS: &[(&str, &str)] =
 
 /// The hint to a word that the schema does not have, where it is known otherwise.
 pub(super) fn hint(path: &KeyPath, word: &str) -> Option<String> {
-    if path.dotted() != "output.formats" {
-        return None;
-    }
+    if path.dotted() == "output.formats" { flag_instead_of_form(word) } else { None }
+}
+
+/// The hint to a word that is no form of the result, where a flag writes what it names.
+pub fn flag_instead_of_form(word: &str) -> Option<String> {
     let (_, flag) = FLAGS.iter().find(|(name, _)| *name == word)?;
     Some(format!("it is no form of the result: `{flag}` writes it"))
 }

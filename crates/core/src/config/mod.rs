@@ -32,6 +32,7 @@ use crate::{scenario::Scenario, server::Server, thresholds::Thresholds};
 pub use arguments::Arguments;
 pub use call_arguments::CallArguments;
 pub use compare::{Allowance, Baseline, CompareConfig};
+pub use elsewhere::flag_instead_of_form;
 pub use error::ConfigError;
 pub use example::EXAMPLE;
 pub use output::{Format, OutputConfig, Trace};

@@ -1,8 +1,8 @@
 //! The trace: one JSON object a line, in the order in which each worker saw things happen.
 //!
-//! [`write`] formats by hand because the load path writes two lines a call; [`read`] gives the same
-//! events back, so that a saved run can be judged again; [`keep`] decides what is kept where that is
-//! not everything. Numbers keep nanoseconds.
+//! [`write`](mod@write) formats by hand because the load path writes two lines a call; [`read`] gives
+//! the same events back, so that a saved run can be judged again; [`keep`] decides what is kept where
+//! that is not everything. Numbers keep nanoseconds.
 
 pub mod keep;
 pub mod read;

@@ -1,7 +1,7 @@
 //! The scenarios. To add one: its settings in core (`core/src/scenario/mod.rs` says how), one file here
 //! with its `ENTRY`, and one line in [`SCENARIOS`]. It then appears in `list-scenarios`, `--explain` and
 //! docs/reference. Load that only arrives in another way needs no deeds of its own: give it an
-//! `arrival` and let [`crate::load`] drive it, as `spike` does.
+//! `arrival` and let `crate::load` drive it, as `spike` does.
 
 mod capacity;
 mod cold_start;

@@ -11,7 +11,7 @@
 //! | `GET /audit`             | rows; filters as the command `audit` has them                  |
 //! | `GET /audit/export`      | the same as JSON lines                                         |
 //!
-//! To add a route: a function in `routes` and a line in [`routes::router`].
+//! To add a route: a function in `routes` and a line in `routes::router`.
 
 mod guard;
 mod routes;

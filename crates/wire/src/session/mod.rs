@@ -1,7 +1,7 @@
 //! One conversation with a server: many calls in flight, replies matched by id.
 //!
 //! A session lives in one thread (its tasks are `spawn_local`): no lock and no channel stands
-//! between a reply and its caller. It reports what happens to a [`Sink`](crate::sink::Sink) at the
+//! between a reply and its caller. It reports what happens to a [`Sink`] at the
 //! moment it happens, straight from the read buffer.
 //!
 //! | file        | what it does                                                   |

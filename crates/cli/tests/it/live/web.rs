@@ -117,6 +117,18 @@ fn a_page_grows_and_ends_with_the_report() {
     assert_eq!(watched.end(), Some(0), "a run that passed has passed");
 }
 
+/// Between the end of the load and the page that stays, nobody listened to signals.
+#[test]
+fn whoever_closes_it_as_soon_as_it_is_over_is_heard() {
+    let dir = tempfile::tempdir().unwrap();
+    for _ in 0..3 {
+        let flags = ["--tool", "echo", "--duration", "1s"];
+        let watched = Watched::start(dir.path(), &mock("mock-normal.py"), &flags);
+        watched.news("event: over");
+        assert_eq!(watched.end(), Some(0));
+    }
+}
+
 #[test]
 fn only_this_machine_can_read_it() {
     let dir = tempfile::tempdir().unwrap();
