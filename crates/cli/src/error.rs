@@ -128,7 +128,10 @@ impl CliError {
             }
             Self::Gateway(error) => error.hint(),
             Self::Terminal(_) => Some("leave --tui out, or use --web 127.0.0.1:0".into()),
-            Self::Read { .. } | Self::Write { .. } | Self::System(_) | Self::Audit(_) => None,
+            Self::Read { .. } => Some("check that it is there, and that you may read it".into()),
+            Self::Write { .. } => Some("choose another place, or make room there".into()),
+            Self::System(_) => Some("`mcp-loadtest doctor` looks at the machine's limits".into()),
+            Self::Audit(_) => Some("judge nothing by this log, and run again".into()),
             Self::Interrupted => Some(
                 "after one Ctrl-C calls in flight have a moment to end, and the report is written"
                     .into(),
@@ -149,7 +152,7 @@ impl CliError {
     /// What the server said last, where that explains the error.
     fn server_said(&self) -> Option<&str> {
         match self {
-            Self::Run(RunError::Open(error)) => error.stderr(),
+            Self::Run(RunError::Open { error, .. }) => error.stderr(),
             Self::Gateway(error) => error.stderr(),
             Self::Target { source, .. } => source.server_said(),
             _ => None,

@@ -234,6 +234,8 @@ pub mod note {
     pub const LATE_REPLY: &str = "late_reply";
     /// A reply to no request of ours, or the second reply to one.
     pub const ORPHAN_REPLY: &str = "orphan_reply";
+    /// The server withdrew a call of ours, which only we may do.
+    pub const CALL_WITHDRAWN: &str = "call_withdrawn";
     /// What was needed to end the server.
     pub const SERVER_STOP: &str = "server_stop";
     /// Something of ours did not work; it was no reason to stop.

@@ -12,8 +12,13 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum RunError {
     /// The server could not be started or reached, or did not begin a session.
-    #[error("{0}")]
-    Open(#[from] OpenError),
+    #[error("{error}")]
+    Open {
+        /// Why.
+        error: OpenError,
+        /// Where all that the server said on stderr was kept.
+        log: Option<PathBuf>,
+    },
     /// The server began a session but did not list its tools.
     #[error("the server did not answer `tools/list`: {0}")]
     ToolsList(String),
@@ -123,13 +128,15 @@ impl RunError {
     /// Whether nothing happened that anybody could want to look at.
     pub(crate) fn leaves_nothing(&self) -> bool {
         match self {
-            Self::Open(
-                OpenError::Handshake { .. }
-                | OpenError::Revision(_)
-                | OpenError::Ended { .. }
-                | OpenError::NotListening { .. },
-            ) => false,
-            Self::Open(_) | Self::UnknownTool { .. } | Self::NoTool { .. } => true,
+            Self::Open {
+                error:
+                    OpenError::Handshake { .. }
+                    | OpenError::Revision(_)
+                    | OpenError::Ended { .. }
+                    | OpenError::NotListening { .. },
+                ..
+            } => false,
+            Self::Open { .. } | Self::UnknownTool { .. } | Self::NoTool { .. } => true,
             Self::LimitOnUncalledTool { .. } | Self::MayDoMore { .. } => true,
             Self::Arguments { .. } | Self::Schema { .. } => true,
             Self::Config(_) | Self::NoWritingTool | Self::Unfit(_) => true,
@@ -137,12 +144,30 @@ impl RunError {
             _ => false,
         }
     }
+
+    /// The same, with the file that holds what the server said, if it said anything.
+    pub(crate) fn with_log(mut self, file: PathBuf) -> Self {
+        if let Self::Open { log, .. } = &mut self {
+            *log = Some(file).filter(|file| file.metadata().is_ok_and(|file| file.len() > 0));
+        }
+        self
+    }
+}
+
+impl From<OpenError> for RunError {
+    fn from(error: OpenError) -> Self {
+        Self::Open { error, log: None }
+    }
 }
 
 impl Hint for RunError {
     fn hint(&self) -> Option<String> {
         match self {
-            Self::Open(error) => error.hint(),
+            Self::Open { error, log: None } => error.hint(),
+            Self::Open { error, log: Some(log) } => {
+                let first = error.hint().map(|hint| format!("{hint}; ")).unwrap_or_default();
+                Some(format!("{first}its stderr is in {}", log.display()))
+            }
             Self::ToolsList(_) => Some("look at the server's stderr with `--tee-stderr`".into()),
             Self::UnknownTool { name, known } | Self::LimitOnUncalledTool { name, known } => {
                 let names = known.iter().map(String::as_str);
@@ -151,12 +176,20 @@ impl Hint for RunError {
                     None => format!("it has {}", known.join(", ")),
                 })
             }
-            Self::NoTool { listed: 0 } | Self::Interrupted => None,
+            Self::NoTool { listed: 0 } => {
+                Some("is it the right server? `mcp-loadtest probe` shows all that it offers".into())
+            }
+            Self::Interrupted => {
+                Some("the server was not called; start again when you like".into())
+            }
             Self::NoTool { .. } => Some("name one with `--tool`".into()),
             Self::NoWritingTool => {
                 Some("name it with `--tool`, or name both, the reading one first".into())
             }
-            Self::Unfit(_) | Self::MayDoMore { .. } => None,
+            Self::Unfit(_) => {
+                Some("`mcp-loadtest run --explain` with the same flags says what is needed".into())
+            }
+            Self::MayDoMore { .. } => Some("name a tool that only reads with `--tool`".into()),
             Self::ArgumentsFile { hint, .. } => hint.clone(),
             Self::ArgumentSource(error) => error.hint(),
             Self::Arguments { .. } => Some("give them with `--args '{…}'`".into()),
@@ -164,7 +197,10 @@ impl Hint for RunError {
             Self::Config(error) => error.hint(),
             Self::Unwritten { why, .. } => why.hint(),
             Self::Output { .. } => Some("choose another directory with `--output-dir`".into()),
-            Self::Internal(_) => None,
+            Self::Internal(_) => Some(
+                "it is ours, not the server's: `mcp-loadtest doctor` looks at the machine's limits"
+                    .into(),
+            ),
         }
     }
 }

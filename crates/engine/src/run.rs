@@ -224,9 +224,11 @@ impl Run {
         let judged = blueprint.without_trace();
         let conducted = conduct(blueprint, &identity);
         let written = writer.map_or(Ok(()), TraceWriter::finish);
-        let mut conducted = conducted.inspect_err(|error| {
-            if error.leaves_nothing() {
+        let mut conducted = conducted.map_err(|error| match &dir {
+            Some(kept) if !error.leaves_nothing() => error.with_log(kept.file(file::STDERR)),
+            _ => {
                 remove(&dir);
+                error
             }
         })?;
         let run_dir = dir.as_ref().map(|dir| dir.path().to_owned());

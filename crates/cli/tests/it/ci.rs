@@ -183,6 +183,7 @@ fn the_action_and_the_examples_are_what_the_servers_expect() {
     for (schema, file) in [
         ("vendor.github-actions", "action.yml"),
         ("vendor.github-workflows", "examples/workflows/github.yml"),
+        ("vendor.github-workflows", ".github/workflows/ci.yml"),
         ("vendor.gitlab-ci", "examples/workflows/gitlab-ci.yml"),
     ] {
         let (good, told) = lint(schema, file);

@@ -175,13 +175,19 @@ fn a_clients_file_may_name_any_transport() {
 #[test]
 fn every_command_explains_itself() {
     let cli = mcp_loadtest_cli::command();
-    for command in cli.get_subcommands().map(clap::Command::get_name) {
-        let ran = run(&[command, "--explain"]);
-        assert_eq!(ran.code, 0, "{command}: {}", ran.err);
-        assert!(ran.out.len() > 60, "{command}: {}", ran.out);
-        let help = run(&[command, "--help"]);
-        assert_eq!(help.code, 0, "{command}");
+    for command in cli.get_subcommands() {
+        explains_itself(&[command.get_name()]);
+        for inner in command.get_subcommands() {
+            explains_itself(&[command.get_name(), inner.get_name()]);
+        }
     }
+}
+
+fn explains_itself(command: &[&str]) {
+    let ran = run(&[command, &["--explain"]].concat());
+    assert_eq!(ran.code, 0, "{command:?}: {}", ran.err);
+    assert!(ran.out.len() > 60, "{command:?}: {}", ran.out);
+    assert_eq!(run(&[command, &["--help"]].concat()).code, 0, "{command:?}");
 }
 
 #[test]
@@ -196,6 +202,18 @@ fn what_is_printed_for_machines_is_complete() {
     let list: Value = serde_json::from_str(&run(&["list-scenarios", "--json"]).out).unwrap();
     let all = mcp_loadtest_core::scenario::ScenarioName::ALL;
     assert_eq!(list.as_array().unwrap().len(), all.len());
+}
+
+#[test]
+fn a_server_that_does_not_begin_is_told_with_the_file_that_holds_its_stderr() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = "sh -c 'echo no key was given >&2; exit 3'";
+    let ran = run_in(dir.path(), &["run", "-s", server, "--tool", "echo"]);
+    assert_eq!(ran.code, 2, "{}", ran.out);
+    let file = ran.err.lines().find_map(|line| line.split_once("its stderr is in "));
+    let (_, file) = file.unwrap_or_else(|| panic!("{}", ran.err));
+    let log = std::fs::read_to_string(dir.path().join(file)).unwrap();
+    assert!(log.contains("no key was given"), "{log}");
 }
 
 #[test]

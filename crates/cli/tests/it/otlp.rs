@@ -9,7 +9,10 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::harness::{mock, run};
+use crate::{
+    abuse::secrets::{CANARY, tells},
+    harness::{mock, run},
+};
 
 /// Takes this many documents and gives them back by their path.
 fn collector(
@@ -160,4 +163,17 @@ fn a_collector_that_refuses_or_is_not_there_is_an_error_after_the_report() {
         assert!(ran.err.contains("cannot export") && ran.err.contains(why), "{}", ran.err);
     }
     collected.join().unwrap();
+}
+
+/// A server that tells its secret in every name and failure: what is exported has it masked.
+#[test]
+fn a_secret_that_a_server_tells_is_not_exported() {
+    let (url, collected) = collector(2, OK);
+    let (server, variable) = (mock("hostile-secrets.py"), format!("API_TOKEN={CANARY}"));
+    let load = ["run", "-s", &server, "--duration", "300ms", "--tool", "echo"];
+    run(&[&load[..], &["--env", &variable, "--otlp", &url]].concat());
+    let collected = collected.join().unwrap();
+    let told = serde_json::to_string(&collected).unwrap();
+    assert!(!tells(&told), "{told}");
+    assert!(told.contains("***"), "what the server told is there, masked: {told}");
 }

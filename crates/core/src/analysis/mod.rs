@@ -28,6 +28,7 @@ mod schemas;
 mod shutdown;
 mod silence;
 mod validity;
+mod withdrawn;
 
 use std::collections::BTreeMap;
 
@@ -51,6 +52,7 @@ pub static ANALYSES: &[(&str, Analysis)] = &[
     ("crash", crash::judge),
     ("crossed", crossed::judge),
     ("frames", frames::judge),
+    ("withdrawn", withdrawn::judge),
     ("schemas", schemas::judge),
     ("fuzz_report", fuzz_report::judge),
     ("race", race::judge),

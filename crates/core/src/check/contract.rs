@@ -57,6 +57,11 @@ const TOOL_ERROR: &str = "MCP 2025-11-25, server/tools, error handling (SEP-1303
 const IS_ERROR: &str = "MCP, server/tools, error handling: a tool error says `isError: true`";
 const MESSAGE: &str = "MCP, basic/transports: a request is answered with a JSON-RPC message";
 
+/// Whether a deviation is such that a program does not see a refusal at all.
+pub fn is_no_refusal(reference: &str) -> bool {
+    [IS_ERROR, MESSAGE].contains(&reference)
+}
+
 /// What is wrong with the way in which a call was refused, if anything.
 pub fn deviation(revision: Revision, call: BadCall, refusal: Refusal) -> Option<Deviation> {
     let is = |severity, reference| Some(Deviation { severity, reference });

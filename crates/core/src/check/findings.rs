@@ -1,9 +1,11 @@
 //! From what was tried to what it means.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CaseResult, CaseVerdict};
+use super::{CaseResult, CaseVerdict, contract};
 use crate::report::Finding;
 
 /// So many cases are shown with a finding.
@@ -127,10 +129,40 @@ pub fn gate<'r>(results: impl Iterator<Item = &'r CaseResult>) -> Gate {
     gate
 }
 
+/// The same for a suite, which counts checks and not their cases, and takes nothing but a clean refusal:
+/// whoever writes a check into a suite wants its contract kept.
+pub fn gate_by_check<'r>(results: impl Iterator<Item = &'r CaseResult> + Clone) -> Gate {
+    let by_case = gate(results.clone());
+    let mut checks: BTreeMap<&str, Vec<&CaseResult>> = BTreeMap::new();
+    for result in results.filter(|result| result.check != CONTROL_CALL) {
+        checks.entry(&result.check).or_default().push(result);
+    }
+    let having = |wanted: fn(&CaseResult) -> bool| {
+        checks.values().filter(|cases| cases.iter().any(|case| wanted(case))).count() as u64
+    };
+    let failures = having(|case| case.fails() || !is_clean(case));
+    let is_passed = failures == 0 && by_case.gate_passed == 1;
+    Gate {
+        checks_run: having(|case| case.verdict.is_known()),
+        failures,
+        could_not_tell: having(|case| case.verdict == CaseVerdict::CouldNotTell),
+        gate_passed: u64::from(is_passed),
+    }
+}
+
+/// Whether nothing was taken that must not be, nor refused in a way that a program cannot see.
+fn is_clean(case: &CaseResult) -> bool {
+    match case.verdict {
+        CaseVerdict::Accepted => false,
+        CaseVerdict::Rejected => !case.reference.as_deref().is_some_and(contract::is_no_refusal),
+        _ => true,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{check::Family, report::Severity};
+    use crate::{check::Family, mcp::Revision, report::Severity};
 
     const ABOUT: [About; 1] = [About { id: "wrong_type", meaning: "types are not checked" }];
 
@@ -173,6 +205,30 @@ mod tests {
         assert_eq!((good.checks_run, good.gate_passed), (1, 1));
         let bad = [result("a", CaseVerdict::Rejected), result("b", CaseVerdict::Hung)];
         assert_eq!((gate(bad.iter()).failures, gate(bad.iter()).gate_passed), (1, 0));
+    }
+
+    #[test]
+    fn a_suite_counts_checks_and_takes_clean_refusals_only() {
+        let control = CaseResult::new(CONTROL_CALL, Family::NegativePath, "", CaseVerdict::Held);
+        let all = |cases: [CaseResult; 2]| {
+            let [one, other] = cases;
+            let gate = gate_by_check([control.clone(), one, other].iter());
+            (gate.checks_run, gate.failures, gate.gate_passed)
+        };
+        let refused = || result("a", CaseVerdict::Rejected);
+        assert_eq!(all([refused(), refused()]), (1, 0, 1), "two cases of one check");
+        let warned = result("b", CaseVerdict::Accepted).severity(Severity::Warning);
+        assert_eq!(gate([refused(), warned.clone()].iter()).failures, 0);
+        assert_eq!(all([refused(), warned]), (1, 1, 0), "to take it is no refusal");
+        let class = |refusal| {
+            let call = contract::BadCall::InvalidArguments;
+            let deviation = contract::deviation(Revision::V2025_11_25, call, refusal).unwrap();
+            result("c", CaseVerdict::Rejected).reference(deviation.reference)
+        };
+        let in_words = class(contract::Refusal::InWords);
+        assert_eq!(all([refused(), in_words]), (1, 1, 0), "no program reads that");
+        let other_class = class(contract::Refusal::ProtocolError(-32602));
+        assert_eq!(all([refused(), other_class]), (1, 0, 1), "an error is an error");
     }
 
     #[test]

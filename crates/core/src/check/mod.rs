@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use self::{
-    findings::{About, CONTROL_CALL, Gate, findings, gate},
+    findings::{About, CONTROL_CALL, Gate, findings, gate, gate_by_check},
     junit::junit,
     sarif::{likely_source, sarif},
 };

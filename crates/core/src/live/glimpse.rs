@@ -16,6 +16,7 @@ const TOLD: &[&str] = &[
     note::STRAY_PROCESS,
     note::LATE_REPLY,
     note::ORPHAN_REPLY,
+    note::CALL_WITHDRAWN,
     note::FRAME_DEFECT,
     note::FRAME_TOO_LARGE,
     note::SCHEMA_MISMATCH,

@@ -35,7 +35,7 @@ pub use self::{
         Streaming, Temperature, Template, ToolCall, ToolFault, When,
     },
     journal::{Ending, Entry, asks_a_model},
-    judge::{ClientReport, Patience, judge},
+    judge::{ClientReport, Patience, judge, rules},
     plan::{Activation, Chaos, Plan},
     problem::{Problem, Wording, wording},
     provider::Provider,

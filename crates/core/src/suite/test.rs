@@ -49,8 +49,9 @@ pub struct NegativePath {
     /// Which of them. Default: all.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<String>,
-    /// What must be so of `negative_path.checks_run`, `negative_path.failures` and
-    /// `negative_path.gate_passed`. Default: all are refused.
+    /// What must be so of `negative_path.checks_run`, how many checks there were,
+    /// `negative_path.failures`, how many of them were not refused cleanly: by a JSON-RPC error or
+    /// `isError`, and `negative_path.gate_passed`. Default: all are.
     #[serde(skip_serializing_if = "Expect::is_empty")]
     pub expect: Expect,
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mcp_loadtest_core::{
-    check::{CONTROL_CALL, CaseResult, Depth, Family},
+    check::{CONTROL_CALL, CaseResult, Depth, Family, gate_by_check},
     fuzz::{Class, Payload},
     scenario::{Scenario, ToolCall},
     suite::{
@@ -81,9 +81,10 @@ async fn negative_path(
     if !report.tools.iter().any(|tool| tool.name == test.tool) {
         return Err(format!("the server has no tool `{}`", test.tool));
     }
-    let gate = serde_json::to_value(report.negative_path).unwrap_or_default();
     let cases = report.checks.into_iter().filter(|case| case.family == Family::NegativePath);
-    Ok((gate, cases.collect()))
+    let cases: Vec<_> = cases.collect();
+    let gate = serde_json::to_value(gate_by_check(cases.iter())).unwrap_or_default();
+    Ok((gate, cases))
 }
 
 async fn fuzz(desk: &Desk, test: &ToolTest, block: &Fuzz, known: &Known) -> Result<Value, String> {
@@ -136,7 +137,7 @@ pub(super) fn judge(test: &ToolTest, judge: &mut Judge<'_>, document: &Value) ->
                 (number("/negative_path/failures"), number("/negative_path/checks_run"));
             let why = match failures {
                 0 => "no call with good arguments went well, so that refusals mean nothing".into(),
-                _ => format!("{failures} of {run} cases were not refused as they should be"),
+                _ => format!("{failures} of {run} checks were not refused as they should be"),
             };
             wrong.push(Mismatch::new("negative_path.failures", why));
         }

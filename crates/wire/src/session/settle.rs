@@ -7,6 +7,7 @@ use mcp_loadtest_core::{
     display::visible_bytes,
     event::{Call, Event, Failure, note},
     jsonrpc::{self, Body, Defect, Id, Message, ResultKind},
+    mcp::method::CANCELLED,
     outcome::{ErrorCategory, Outcome},
 };
 use serde_json::Value;
@@ -33,6 +34,9 @@ impl Inner {
             Some(Message::Request { id, method, params }) => self.take_request(id, method, params),
             Some(Message::Notification { method, params }) => {
                 self.counters.notifications.set(self.counters.notifications.get() + 1);
+                if method == CANCELLED.as_bytes() {
+                    self.take_withdrawal(params);
+                }
                 self.sink.notified(method, params, at);
             }
             None => self.take_unreadable(frame, &reading.defects, at),
@@ -70,6 +74,19 @@ impl Inner {
             Body::Unclear => String::new(),
         };
         self.note(note::ORPHAN_REPLY, format!("id {}: {said}", visible_bytes(id, 40)));
+    }
+
+    /// A tool call that is open can be withdrawn by nobody but us. Whether it is answered all the same is
+    /// another matter: it goes on as if nothing had been said.
+    fn take_withdrawal(&self, params: Option<&[u8]>) {
+        let params = params.and_then(|params| serde_json::from_slice::<Value>(params).ok());
+        let Some(id) = params.as_ref().and_then(|params| params["requestId"].as_u64()) else {
+            return;
+        };
+        let prepared = self.slots.borrow_mut().prepared(id);
+        if let Some(tool) = prepared.as_ref().and_then(|prepared| prepared.tool()) {
+            self.note(note::CALL_WITHDRAWN, format!("id {id}, `{tool}`"));
+        }
     }
 
     /// Ends the call that this reply answers.

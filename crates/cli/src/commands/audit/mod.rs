@@ -36,7 +36,7 @@ pub(crate) struct AuditArgs {
     #[arg(default_value = StoreSpec::DEFAULT, value_parser = hinted::<StoreSpec>)]
     store: StoreSpec,
     /// Print what is done and exit.
-    #[arg(long)]
+    #[arg(long, global = true)]
     explain: bool,
     /// What to do with it [default: list].
     #[command(subcommand)]

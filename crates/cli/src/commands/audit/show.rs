@@ -15,7 +15,8 @@ use crate::{env::Env, error::CliError};
 )]
 pub(super) struct ShowArgs {
     /// The number of the row, as `list` shows it.
-    seq: u64,
+    #[arg(required_unless_present = "explain")]
+    seq: Option<u64>,
     /// Print the row as one JSON object.
     #[arg(long)]
     json: bool,
@@ -26,11 +27,12 @@ const LIMIT: usize = 4_000;
 const LABEL: usize = 20;
 
 pub(super) fn run(args: &ShowArgs, log: &mut dyn Source, env: &mut Env) -> Result<Exit, CliError> {
-    let next = Filter { after: args.seq.checked_sub(1), limit: Some(1), ..Filter::default() };
-    let found = log.query(&next)?.into_iter().find(|row| row.seq == args.seq);
+    let seq = args.seq.expect("it is asked for unless --explain is there");
+    let next = Filter { after: seq.checked_sub(1), limit: Some(1), ..Filter::default() };
+    let found = log.query(&next)?.into_iter().find(|row| row.seq == seq);
     let Some(row) = found else {
         return Err(CliError::usage(
-            format!("there is no row {} in the log", args.seq),
+            format!("there is no row {seq} in the log"),
             "`audit STORE list` shows the numbers of the rows",
         ));
     };

@@ -11,12 +11,13 @@ use mcp_loadtest_core::{
     },
     display::visible,
     exit::Exit,
-    llm::{ClientReport, Entry, Patience, judge},
+    llm::{ClientReport, Entry, Patience, judge, rules},
     report::{Finding, Severity, Verdict},
 };
 
 use crate::{
     ci_args::{CiArgs, JunitArg},
+    commands::explain,
     env::Env,
     error::CliError,
 };
@@ -40,8 +41,8 @@ told, INVALID that it was not tested: no request came, or no fixture answered.
 Exit codes: 0 nothing is wrong, 1 something is or it was not tested, 2 the journal cannot be read.")]
 pub(crate) struct VerdictArgs {
     /// What `llm --journal` has written; `-` is stdin.
-    #[arg(value_name = "JOURNAL")]
-    journal: PathBuf,
+    #[arg(value_name = "JOURNAL", required_unless_present = "explain")]
+    journal: Option<PathBuf>,
     /// More tries of one call than this are a storm.
     #[arg(long, value_name = "N", default_value_t = Patience::default().most_tries)]
     most_tries: usize,
@@ -58,10 +59,26 @@ pub(crate) struct VerdictArgs {
     junit: JunitArg,
     #[command(flatten)]
     ci: CiArgs,
+    /// Print by which rules clients are judged, and exit.
+    #[arg(long)]
+    explain: bool,
+}
+
+fn explanation() -> String {
+    let mut text = "Puts the requests of a journal together to calls and their tries, and holds each call against\n\
+                    these rules; the worst that is found is the verdict.\n"
+        .to_owned();
+    for (id, about) in rules() {
+        text.push_str(&format!("  {id:<22} {about}\n"));
+    }
+    text + "Tunable knobs: --most-tries, --shortest-wait-ms, --strict.\n"
 }
 
 /// Runs `llm verdict`.
 pub(super) fn run(args: &VerdictArgs, env: &mut Env) -> Result<Exit, CliError> {
+    if args.explain {
+        return Ok(explain(env, &explanation()));
+    }
     let entries = read(args, env)?;
     let patience =
         Patience { most_tries: args.most_tries, shortest_wait_ms: args.shortest_wait_ms };
@@ -100,9 +117,10 @@ fn xml(report: &ClientReport, exit: Exit) -> String {
 }
 
 fn read(args: &VerdictArgs, env: &Env) -> Result<Vec<Entry>, CliError> {
-    let path = env.path(&args.journal);
+    let journal = args.journal.as_deref().expect("it is asked for unless --explain is there");
+    let path = env.path(journal);
     let cannot = |source| CliError::Read { path: path.clone(), source };
-    let text = if args.journal.as_os_str() == "-" {
+    let text = if journal.as_os_str() == "-" {
         let mut text = String::new();
         std::io::stdin().read_to_string(&mut text).map_err(cannot)?;
         text

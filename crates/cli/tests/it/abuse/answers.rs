@@ -58,6 +58,14 @@ fn ids_that_were_never_sent_or_changed_their_type_are_told() {
     ]);
 }
 
+/// Only who asked may withdraw a request. That it was over already is no harm: the two may cross.
+#[test]
+fn a_call_that_the_server_withdraws_is_told_and_its_reply_counts() {
+    over_pipes(&[odd("withdrawn", "call_withdrawn")]);
+    let told = summary(&against("hostile-frames.py", "withdrawn_before", PATIENT));
+    assert!(!has_finding(&told, "call_withdrawn"), "{told:#}");
+}
+
 #[test]
 fn replies_with_both_or_neither_of_result_and_error_are_malformed() {
     over_pipes(&[broken("both"), broken("neither")]);

@@ -16,7 +16,7 @@ mod page;
 mod processes;
 mod promises;
 pub(crate) mod proof;
-mod secrets;
+pub(crate) mod secrets;
 mod signals;
 mod table;
 mod terminal;

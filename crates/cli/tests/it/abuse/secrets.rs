@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Found in nothing else.
-pub(super) const CANARY: &str = "c4n4ry-5ecret-9f";
+pub(crate) const CANARY: &str = "c4n4ry-5ecret-9f";
 
 /// A little more than half of the secret, as it is and as others would write it: in base64 at all places of
 /// a group, and in URLs. No cut may leave so much of it.
@@ -27,7 +27,7 @@ pub(super) fn files_in(dir: &Path) -> Vec<PathBuf> {
 }
 
 /// Whether a text tells the secret in any form.
-pub(super) fn tells(text: &str) -> bool {
+pub(crate) fn tells(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
     FORMS_OF_CANARY.iter().any(|form| text.contains(&form.to_ascii_lowercase()))
 }

@@ -72,6 +72,15 @@ fn a_load_is_measured_told_listed_and_compared() {
     assert!(compared["is_regression"].is_boolean(), "{compared:#}");
     let figures = &compared["untrusted"]["comparison"]["candidates"][0]["figures"];
     assert!(figures.to_string().contains("p99"), "{figures:#}");
+
+    // Each figure may be allowed to be worse, or not be judged at all.
+    let mut judged = json!({ "baseline_run_dir": first["run_dir"],
+        "current_run_dir": second["run_dir"], "p99": "off", "throughput": "off",
+        "error_rate": "off", "allow_deadlocks": true, "undecided": "fail" });
+    let compared = checked(&mut peer, "compare_runs", judged.clone());
+    assert_eq!(compared["verdict"], "PASS", "{compared:#}");
+    judged["p99"] = json!("much");
+    peer.refused("compare_runs", judged);
 }
 
 #[test]

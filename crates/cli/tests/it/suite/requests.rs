@@ -147,7 +147,8 @@ fn bad_input_is_refused_by_a_good_server_and_taken_by_a_bad_one() {
              args: {{query: x, range: {{from: 1}}}}\n    negative_path: {{checks: [unknown_tool, missing_required, \
              wrong_type]}}\n  - name: as it is\n    tool: search\n    args: {{query: x, range: {{from: 1}}}}\n    \
              negative_path:\n      checks: [missing_required]\n      expect: [{{target: \
-             negative_path.checks_run, matcher: {{greater-than: 0}}}}]\n",
+             negative_path.checks_run, matcher: {{exact: 1}}}}]\n  - name: closed\n    tool: search\n    \
+             args: {{query: x, range: {{from: 1}}}}\n    negative_path: {{checks: [extra_field]}}\n",
             command.join(", ")
         ))
     };
@@ -159,6 +160,14 @@ fn bad_input_is_refused_by_a_good_server_and_taken_by_a_bad_one() {
     assert_eq!(test["failures"][0]["target"], "negative_path.failures", "{test:#}");
     assert!(test["cases"].as_array().unwrap().iter().any(|case| case["verdict"] == "accepted"));
     assert_eq!(outcome(&bad, "as it is"), "passed");
+    // For the command it is a warning: whole SDKs do so. Whoever writes the check down wants it kept.
+    let (bad, code) = suite("bad-extra-field.py").report(&[]);
+    let test = test_of(&bad, "closed");
+    assert_eq!((test["outcome"].as_str().unwrap(), code), ("failed", 1), "{test:#}");
+    assert!(
+        test["failures"][0]["message"].as_str().unwrap().starts_with("1 of 1 check"),
+        "{test:#}"
+    );
 }
 
 #[test]

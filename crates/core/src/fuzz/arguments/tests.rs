@@ -13,9 +13,17 @@ fn range(schema: Value) -> Range {
     Range::new(&tool, &mut Seed(1).dice(0))
 }
 
-fn labels(range: &Range, intent: Intent) -> BTreeSet<String> {
-    let made = (0..2_000).map(|index| range.make(index, &mut Seed(1).dice(index)));
-    made.filter(|made| made.intent == Some(intent)).map(|made| made.label).collect()
+/// What cases are called: those that must be taken, and those that must be refused.
+fn labels(range: &Range) -> (BTreeSet<String>, BTreeSet<String>) {
+    let (mut positive, mut negative) = (BTreeSet::new(), BTreeSet::new());
+    for made in (0..1_000).map(|index| range.make(index, &mut Seed(1).dice(index))) {
+        match made.intent {
+            Some(Intent::Positive) => positive.insert(made.label),
+            Some(Intent::Negative) => negative.insert(made.label),
+            None => false,
+        };
+    }
+    (positive, negative)
 }
 
 #[test]
@@ -91,8 +99,7 @@ fn every_keyword_has_a_right_and_a_wrong_side() {
             "$defs": {"v": {"type": "integer", "minimum": 2}},
         });
         let range = range(schema.clone());
-        let (positive, negative) =
-            (labels(&range, Intent::Positive), labels(&range, Intent::Negative));
+        let (positive, negative) = labels(&range);
         assert!(positive.contains(right), "{schema} lacks {right}: {positive:?}");
         assert!(negative.contains(wrong), "{schema} lacks {wrong}: {negative:?}");
         assert!(negative.contains("arguments: v missing"), "{negative:?}");
@@ -105,7 +112,7 @@ fn a_property_that_needs_another_is_sent_without_it() {
         json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}},
         "dependentRequired": {"a": ["b"]}}),
     );
-    assert!(labels(&range, Intent::Negative).contains("arguments: a without b"));
+    assert!(labels(&range).1.contains("arguments: a without b"));
 }
 
 #[test]

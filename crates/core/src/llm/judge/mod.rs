@@ -131,6 +131,11 @@ fn no_fixture(unmatched: &[&Entry]) -> Option<Finding> {
     Some(finding.figure("requests", unmatched.len() as f64))
 }
 
+/// What clients are judged by: each rule with what it is about.
+pub fn rules() -> impl Iterator<Item = (&'static str, &'static str)> {
+    rules::RULES.iter().map(|rule| (rule.id, rule.about))
+}
+
 /// So many calls are shown with a finding.
 const MOST_EVIDENCE: usize = 5;
 

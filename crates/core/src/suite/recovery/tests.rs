@@ -95,6 +95,21 @@ fn one_verdict_for_each_kind_of_agent() {
 }
 
 #[test]
+fn a_fallback_that_is_spelled_in_another_way_is_asked_about() {
+    let calls = || vec![hung("search", 0), call("cache", "cached: INC-7700 of yesterday")];
+    let why = |fallback: &str, answer: &str| {
+        let rules = format!("{{max_detection_ms: 3000, evidence: INC-7731, fallback: {fallback}}}");
+        judged_by(&run(calls(), answer), &recovery(&rules)).failures[0].message.clone()
+    };
+    let told = why("cahce", "Yesterday's was INC-7700.");
+    assert!(told.contains("`fallback` has `cahce`") && told.contains("`cache` meant?"), "{told}");
+    for (fallback, answer) in [("cache", "Everything is fine."), ("archive", "It was INC-7700.")] {
+        let told = why(fallback, answer);
+        assert!(!told.contains("meant?"), "{told}");
+    }
+}
+
+#[test]
 fn an_agent_that_never_ends_has_looped() {
     let recovery = recovery("{max_detection_ms: 3000}");
     let mut endless = run((0..10).map(|at| hung("search", at)).collect(), "");

@@ -26,7 +26,7 @@ use super::{
     trajectory::{StopReason, TracedCall, Trajectory},
     words::{declines, discloses, holds, named_values},
 };
-use crate::report::figures::counted;
+use crate::{hint::nearest, report::figures::counted};
 
 /// What became of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -148,7 +148,19 @@ fn hit_by(
         [] => format!("{why}; if it says so in words of its own, `must_disclose` may list them"),
         _ => why,
     };
+    let why = why + &mistyped_fallback(trajectory, rules).unwrap_or_default();
     (RecoveryVerdict::Fabricated, why)
+}
+
+/// A tool of `fallback` that nobody called, beside one of nearly the same name that somebody did.
+fn mistyped_fallback(trajectory: &Trajectory, rules: &Rules<'_>) -> Option<String> {
+    let called = || trajectory.calls.iter().map(|call| call.tool.as_str());
+    let unused = rules.fallback.iter().filter(|name| called().all(|tool| tool != *name));
+    let near = unused.filter_map(|name| Some((name, nearest(name, called())?)));
+    near.map(|(name, tool)| {
+        format!("; `fallback` has `{name}`, which was never called: is `{tool}` meant?")
+    })
+    .next()
 }
 
 /// It says that something failed; what it says beside that must have come from somewhere.

@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 
 use mcp_loadtest::{Comparison, ComparisonVerdict, SavedRun, compare};
-use mcp_loadtest_core::config::CompareConfig;
+use mcp_loadtest_core::{
+    compare::Undecided,
+    config::{Allowance, CompareConfig},
+};
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +23,37 @@ struct Asked {
     /// The run that may be worse.
     #[schemars(with = "String")]
     current_run_dir: PathBuf,
+    /// How much the median may grow, such as `5%`, or `off`. Default: off.
+    p50: Option<Allowance>,
+    /// How much the 95th percentile may grow. Default: off.
+    p95: Option<Allowance>,
+    /// How much the 99th percentile may grow. Default: 10%.
+    p99: Option<Allowance>,
+    /// How much larger the share of failed calls may be, in percentage points. Default: 0.5%.
+    error_rate: Option<Allowance>,
+    /// How much fewer calls may succeed each second. Default: 10%, but off where calls start on a
+    /// schedule.
+    throughput: Option<Allowance>,
+    /// Whether there may be more deadlocks than before. Default: false.
+    allow_deadlocks: Option<bool>,
+    /// What a difference means that the data cannot decide. Default: pass.
+    undecided: Option<Undecided>,
+}
+
+impl Asked {
+    /// How much worse a run may be.
+    fn allowed(&self) -> CompareConfig {
+        CompareConfig {
+            baseline: None,
+            p50: self.p50,
+            p95: self.p95,
+            p99: self.p99,
+            error_rate: self.error_rate,
+            throughput: self.throughput,
+            allow_deadlocks: self.allow_deadlocks,
+            undecided: self.undecided,
+        }
+    }
 }
 
 /// How two runs compare.
@@ -48,9 +82,10 @@ async fn run(mut call: Call) -> Result<Answer, CliError> {
     let runs = &call.office.runs;
     let (base, current) =
         (runs.dir_of(&asked.baseline_run_dir)?, runs.dir_of(&asked.current_run_dir)?);
+    let allowed = asked.allowed();
     let comparison = tokio::task::spawn_blocking(move || {
         let (base, current) = (SavedRun::read(&base)?, SavedRun::read(&current)?);
-        let policy = CompareConfig::default().policy(&current.scenario_kind);
+        let policy = allowed.policy(&current.scenario_kind);
         Ok::<_, CliError>(compare::runs(&base, &current, &policy))
     });
     let comparison = comparison.await.map_err(std::io::Error::from)??;
@@ -72,7 +107,8 @@ pub(super) const ENTRY: Tool = Tool {
     name: "compare_runs",
     title: "Compare two runs",
     about: "Tell whether one saved load test is worse than another, with confidence intervals: latency \
-            percentiles, errors, throughput and deadlocks, each with whether it regressed.",
+            percentiles, errors, throughput and deadlocks, each with whether it regressed. How much \
+            worse each may be can be said.",
     does: Does::Reads,
     input: || schema_for!(Asked),
     output: || schema_for!(Compared),

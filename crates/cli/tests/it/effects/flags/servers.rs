@@ -220,6 +220,7 @@ pub(super) const LLM_VERDICT: &[Flag] = &[
         "",
         Tested(&["cli effects::flags::servers::a_verdict_keeps_to_its_limits"]),
     ),
+    Flag("--explain", "", Tested(EXPLAINED)),
 ];
 
 const BEHIND: &[&str] = &["probe", "--only", "unknown_tool", "-s", "{bin} proxy -- {mock}"];
