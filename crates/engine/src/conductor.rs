@@ -227,8 +227,14 @@ fn begun(blueprint: &Blueprint, identity: &Identity, server_info: &ServerInfo) -
         server_info: server_info.clone(),
         trace: blueprint.trace_mode,
         trace_path: PathBuf::new(),
+        trace_bytes: 0,
         run_dir: blueprint.run_dir().map(Path::to_owned),
     }
+}
+
+/// How large a file is; nothing where there is none.
+pub(crate) fn size_of(file: &Path) -> u64 {
+    file.metadata().map_or(0, |file| file.len())
 }
 
 /// What the report needs besides the tally.
@@ -241,6 +247,7 @@ pub(crate) fn run_info(
 ) -> RunInfo {
     RunInfo {
         duration: conducted.duration,
+        trace_bytes: size_of(&trace_path),
         trace_path,
         run_dir,
         ..begun(blueprint, identity, &conducted.server_info)

@@ -24,7 +24,7 @@ use serde::Deserialize;
 use thiserror::Error;
 
 use crate::{
-    conductor::{RUN_FINISHED, RUN_STARTED, SERVER_INFO},
+    conductor::{RUN_FINISHED, RUN_STARTED, SERVER_INFO, size_of},
     run_dir::file,
 };
 
@@ -159,6 +159,7 @@ impl SavedRun {
             server_info,
             trace: config.output.trace,
             trace_path: self.dir.join(file::TRACE),
+            trace_bytes: size_of(&self.dir.join(file::TRACE)),
             run_dir: Some(self.dir.clone()),
         };
         let mut report = report::build(info, &tally);

@@ -21,6 +21,7 @@ pub(super) fn info(scenario: impl Into<Scenario>) -> RunInfo {
         server_info: ServerInfo::default(),
         trace: Default::default(),
         trace_path: "trace.jsonl".into(),
+        trace_bytes: 0,
         run_dir: None,
     }
 }

@@ -37,6 +37,7 @@ fn empty(scenario: Scenario) -> Report {
             ..ServerInfo::default()
         },
         trace_path: "".into(),
+        trace_bytes: 0,
         trace: Default::default(),
         run_dir: None,
     };

@@ -39,6 +39,8 @@ pub struct RunInfo {
     pub server_info: ServerInfo,
     /// Where the trace is; empty where none is kept.
     pub trace_path: PathBuf,
+    /// How large it is.
+    pub trace_bytes: u64,
     /// Which calls it keeps.
     pub trace: Trace,
     /// The directory of the run, if it has one.
@@ -136,6 +138,7 @@ fn trace(info: &RunInfo, tally: &Tally, counts: &Counts) -> TraceStats {
         calls,
         kept_calls: calls.saturating_sub(tally.untraced.calls),
         lost_lines: tally.untraced.lost_lines,
+        bytes: info.trace_bytes,
     }
 }
 

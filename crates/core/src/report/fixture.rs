@@ -48,6 +48,7 @@ impl Run {
             },
             trace: Trace::Full,
             trace_path: "runs/01JV0W2T4QH8F3N6Y9ZB5C7D1E/trace.jsonl".into(),
+            trace_bytes: 8_598_323,
             run_dir: Some("runs/01JV0W2T4QH8F3N6Y9ZB5C7D1E".into()),
         };
         Self { tally: Tally::default(), info, clock: Duration::ZERO, next: 0 }

@@ -12,7 +12,10 @@ use super::{
     meaning::meaning,
     phrases,
 };
-use crate::{fault::FaultWindow, units::format_latency};
+use crate::{
+    fault::FaultWindow,
+    units::{format_latency, format_size},
+};
 
 /// How much of a text from elsewhere is shown.
 const LONGEST_TEXT: usize = 500;
@@ -300,10 +303,14 @@ fn thresholds(report: &Report) -> String {
 fn trace(report: &Report) -> String {
     let told = match report.trace_path.file_name() {
         Some(name) => format!(
-            "{}: {} ({}){}",
+            "{}: {} ({}{}){}",
             if report.trace.is_whole() { "Full trace" } else { "Trace" },
             code(&format!("./{}", name.to_string_lossy()), LONGEST_TEXT),
             counted(report.trace_events, "event"),
+            match report.trace.bytes {
+                0 => String::new(),
+                bytes => format!(", {}", format_size(bytes)),
+            },
             trace_holes(&report.trace),
         ),
         None => "No trace was kept.".into(),

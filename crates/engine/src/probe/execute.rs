@@ -195,6 +195,7 @@ impl Probe {
             server_info: Default::default(),
             trace: Default::default(),
             trace_path: Default::default(),
+            trace_bytes: 0,
             run_dir: None,
         };
         let called = tools.iter().any(|tool| tool.verdict != ToolVerdict::Skipped);

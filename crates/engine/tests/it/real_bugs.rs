@@ -148,6 +148,7 @@ mod unknown_method {
             server_info: Default::default(),
             trace: Default::default(),
             trace_path: Default::default(),
+            trace_bytes: 0,
             run_dir: None,
         }
     }

@@ -102,11 +102,14 @@ pub struct TraceStats {
     pub kept_calls: u64,
     /// Lines that were not written because the disk was too slow.
     pub lost_lines: u64,
+    /// How large its file is, where there is one.
+    #[serde(default)]
+    pub bytes: u64,
 }
 
 impl Default for TraceStats {
     fn default() -> Self {
-        Self { mode: Trace::Off, calls: 0, kept_calls: 0, lost_lines: 0 }
+        Self { mode: Trace::Off, calls: 0, kept_calls: 0, lost_lines: 0, bytes: 0 }
     }
 }
 
