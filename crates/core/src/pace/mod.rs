@@ -138,6 +138,8 @@ mod tests {
         assert_eq!(arrival.when_wanted(49, SECOND * 20), None);
         assert_eq!(arrival.when_wanted(50, Duration::ZERO), None);
         assert_eq!([0, 10, 29].map(|at| arrival.segment(SECOND * at)), [1, 2, 3]);
+        let two = Arrival::Closed(Course::new(stages[..2].to_vec()));
+        assert_eq!([0, 10].map(|at| two.segment(SECOND * at)), [1, 2], "two stages are two steps");
         assert_eq!(arrival.most_in_flight(), 50);
     }
 }
