@@ -298,6 +298,8 @@ fn a_variable_without_value_is_never_empty() {
 fn an_unknown_name_is_answered_with_the_known_ones() {
     let unknown = take("/w/.mcp.json", CLAUDE, "wab", &[]).unwrap_err();
     assert_eq!(unknown.hint().unwrap(), "did you mean `web`? known: db, web");
+    let far = take("/w/.mcp.json", CLAUDE, "elephant", &[]).unwrap_err();
+    assert_eq!(far.hint().unwrap(), "known: db, web");
     let none = take("x.json", "{}", "db", &[]).unwrap_err();
     assert_eq!(none.hint().unwrap(), "the files hold no servers");
 }
@@ -320,7 +322,8 @@ fn two_files_that_disagree_are_not_guessed_between() {
 #[test]
 fn one_bad_entry_does_not_hide_the_others() {
     let text = r#"{"mcpServers": {"good": {"command": "c"}, "empty": {}, "text": "c", "args": {"command": "c", "args": "x"},
-        "env": {"command": "c", "env": {"A": []}}, "late": {"command": "c", "connectionTimeout": -1}}}"#;
+        "env": {"command": "c", "env": {"A": []}}, "late": {"command": "c", "connectionTimeout": -1},
+        "never": {"command": "c", "startup_timeout_sec": 0}}}"#;
     assert_eq!(server("m.json", text, "good").command, "c");
     for (name, message) in [
         ("empty", "has neither `command` nor `url`"),
@@ -328,6 +331,7 @@ fn one_bad_entry_does_not_hide_the_others() {
         ("args", "`args` must be a list of texts"),
         ("env", "`env.A` must be a text, a number or null"),
         ("late", "`connectionTimeout` must be a number above 0"),
+        ("never", "`startup_timeout_sec` must be a number above 0"),
     ] {
         assert_eq!(error("m.json", text, name), format!("m.json: server `{name}`: {message}"));
     }

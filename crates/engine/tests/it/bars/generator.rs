@@ -25,10 +25,10 @@ async fn calls_that_find_no_room_are_dropped_and_counted() {
 
 #[tokio::test]
 async fn a_slow_server_is_never_taken_for_a_slow_generator() {
-    let server = || mock("mock-slow").env("MOCK_DELAY_S", "0.2");
+    let server = || mock("mock-slow").env("MOCK_DELAY_S", "0.05");
     let closed = Scenario::sustained().concurrent(64).duration(SECOND * 2).tool("echo");
-    // One call after the other: five a second of fifty.
-    let open = Scenario::sustained().rate(50.0).duration(SECOND * 2).tool("echo");
+    // One call after the other: twenty a second of a hundred.
+    let open = Scenario::sustained().rate(100.0).duration(SECOND * 2).tool("echo");
     for scenario in [closed, open] {
         let report = report(Run::new(server(), scenario)).await;
         assert!(!report.validity.client_bound, "{:#?}", report.validity);

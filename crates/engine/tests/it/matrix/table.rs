@@ -67,7 +67,7 @@ const HEALTHY: Row = Row {
     scenarios: ALL,
     hang: Duration::from_secs(30),
     grace: Duration::from_secs(60),
-    duration: Duration::from_secs(1),
+    duration: Duration::from_millis(400),
     sessions: 1,
     shutdown_timeout: Duration::from_secs(30),
     memory_growth_mb: NO_LIMIT,
