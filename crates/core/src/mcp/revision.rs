@@ -149,4 +149,10 @@ mod tests {
         assert_eq!(Revision::NEWEST_LEGACY.era(), Era::Legacy);
         assert_eq!(Revision::NEWEST_MODERN.era(), Era::Modern);
     }
+
+    #[test]
+    fn the_header_of_the_version_came_with_the_third_revision() {
+        let with = Revision::ALL.map(Revision::has_version_header);
+        assert_eq!(with, [false, false, true, true, true]);
+    }
 }

@@ -9,8 +9,9 @@ use crate::{
     fault::FaultWindow,
     mcp::Revision,
     outcome::ErrorCategory,
+    pace::{Level, Rate},
     scenario::Scenario,
-    tally::Tally,
+    tally::{Pause, Tally},
     thresholds::Thresholds,
 };
 
@@ -21,6 +22,7 @@ pub(super) struct Run {
     pub(super) info: RunInfo,
     clock: Duration,
     next: u64,
+    segment: u16,
 }
 
 impl Run {
@@ -51,7 +53,7 @@ impl Run {
             trace_bytes: 8_598_323,
             run_dir: Some("runs/01JV0W2T4QH8F3N6Y9ZB5C7D1E".into()),
         };
-        Self { tally: Tally::default(), info, clock: Duration::ZERO, next: 0 }
+        Self { tally: Tally::default(), info, clock: Duration::ZERO, next: 0, segment: 0 }
     }
 
     /// Calls begin 4 ms apart, so that a few thousand of them fill some seconds.
@@ -64,7 +66,7 @@ impl Run {
             phase: Phase::Load,
             method: "tools/call".into(),
             tool: Some(tool.into()),
-            segment: 0,
+            segment: self.segment,
             intended: self.clock,
             started: self.clock,
         };
@@ -85,7 +87,7 @@ impl Run {
     /// Calls that were due this much earlier than they were sent.
     pub(super) fn late(mut self, count: u64, late_micros: u64, micros: u64) -> Self {
         for _ in 0..count {
-            let mut call = self.start("echo");
+            let mut call = self.start("get_quote");
             call.started += Duration::from_micros(late_micros);
             let at = call.started + Duration::from_micros(micros);
             self.tally.observe(&Event::Response { call, at, result: b"{}".as_slice().into() });
@@ -137,6 +139,12 @@ impl Run {
     /// The clock moves on, as after a burst.
     pub(super) fn later(mut self, secs: u64) -> Self {
         self.clock += Duration::from_secs(secs);
+        self
+    }
+
+    /// What follows belongs to this step of the load.
+    pub(super) fn segment(mut self, segment: u16) -> Self {
+        self.segment = segment;
         self
     }
 
@@ -223,6 +231,33 @@ pub(crate) fn violated() -> Report {
         "insufficient_funds: balance is 0 | 100 needed",
     );
     run.failed("place_order", ErrorCategory::ToolError, 1, "market closed").report()
+}
+
+/// A burst on a schedule that was held once, beside two faults.
+pub(super) fn spiked() -> Report {
+    let secs = Duration::from_secs;
+    let rate = |per_second| Level::Rate(Rate::per_second(per_second));
+    let scenario = Scenario::spike().levels(rate(100.0), rate(400.0)).duration(secs(24));
+    let limits = Thresholds {
+        p50_latency: Duration::from_millis(5),
+        p999_latency: secs(2),
+        ..Thresholds::default()
+    };
+    let mut run = Run::of(scenario.burst(secs(8), secs(4))).limits(limits);
+    run.info.duration = secs(30);
+    let run = run.later(1).memory(&[40.0; 27]).segment(1).ok("get_quote", 800, 4_100);
+    let run = run.later(4).segment(2).late(1_000, 310_000, 22_000);
+    let run = run.failed("list", ErrorCategory::ServerError, 40, "pool exhausted");
+    let run = run.later(1).segment(3).late(250, 90_000, 6_000).ok("get_quote", 1_850, 4_300);
+    let mut report = run.report();
+    report.pauses = vec![Pause { from: secs(5), to: secs(7) }];
+    let fault = |name: &str, from, to, calls| FaultWindow { name: name.into(), from, to, calls };
+    report.faults = vec![
+        fault("latency", secs(1), secs(29), 4_000),
+        fault("reset", secs(12), secs(14), 40),
+        fault("reset", secs(16), secs(17), 3),
+    ];
+    report
 }
 
 /// Text that would like to be more than text.

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{
     RENDERERS, Renderer, Report, build,
-    fixture::{Run, deadlocked, healthy, hostile, violated},
+    fixture::{Run, deadlocked, healthy, hostile, spiked, violated},
     hlog, json, markdown, meaning, openmetrics, summary, terminal,
     wrap::width,
 };
@@ -94,6 +94,15 @@ fn violated_thresholds() {
     insta::assert_snapshot!("violated_markdown", text(&markdown::Markdown, &report));
     insta::assert_snapshot!("violated_json", text(&json::Metrics, &report));
     insta::assert_snapshot!("violated_terminal", on_terminal(&report));
+}
+
+#[test]
+fn a_burst_on_a_schedule() {
+    let report = spiked();
+    check(&report);
+    insta::assert_snapshot!("spiked_markdown", text(&markdown::Markdown, &report));
+    insta::assert_snapshot!("spiked_json", text(&json::Metrics, &report));
+    insta::assert_snapshot!("spiked_terminal", on_terminal(&report));
 }
 
 #[test]

@@ -218,6 +218,15 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_asked_for_is_not_written_either() {
+        let steps = json!([
+            {"call": {"tool": "search"}},
+            {"fall_back": {"tool": "cache", "args": {"q": 1}, "retry": 1, "back_off_ms": 5}},
+        ]);
+        assert_eq!(serde_json::to_value(script(steps.clone())).unwrap(), steps);
+    }
+
+    #[test]
     fn it_falls_back_only_when_something_failed() {
         let script = script(json!([
             {"call": {"tool": "search", "args": {"q": "{{prompt}}", "n": 3}}},
