@@ -92,6 +92,11 @@ fn plain(error: &Error) -> String {
     if text.ends_with("expected mapping start") {
         return "keys and values are expected here, such as `key: value`".into();
     }
+    if let Some(twice) = text.strip_prefix("duplicate mapping key: ") {
+        // What follows is for whoever calls the reader.
+        let key = twice.split_once(", set ").map_or(twice, |(key, _)| key);
+        return format!("`{key}` stands here twice");
+    }
     text.strip_prefix("error: ").unwrap_or(text).to_owned()
 }
 
@@ -150,6 +155,8 @@ mod tests {
         let wrong = error("tools:\n  - name: a\n    delay_ms: soon\n");
         assert_eq!(wrong.line, Some(3), "{wrong}");
         assert!(wrong.to_string().contains("delay_ms"), "{wrong}");
+        let twice = error("tools:\n  - name: a\n    delay_ms: 1\n    delay_ms: 2\n");
+        assert_eq!(twice.to_string(), "s.yml:4: `tools[0]`: `delay_ms` stands here twice");
         let missing = error("tools:\n  - delay_ms: 1\n");
         assert!(missing.to_string().contains("name"), "{missing}");
         let broken = error("tools: [\n");

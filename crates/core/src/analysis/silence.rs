@@ -178,6 +178,25 @@ mod tests {
     }
 
     #[test]
+    fn every_diagnosis_has_its_words_and_its_advice() {
+        let probe = info(Scenario::deadlock_probe());
+        let all = [
+            Diagnosis::Wedged,
+            Diagnosis::CallStuck,
+            Diagnosis::RequestLost,
+            Diagnosis::Spinning,
+            Diagnosis::Stopped,
+            Diagnosis::Slow,
+            Diagnosis::Unclear,
+        ];
+        let told = all.map(|one| {
+            let found = judge(&Run::default().oks(9).silent(one).tally, &probe).remove(0);
+            (found.message, found.hint, found.meaning)
+        });
+        insta::assert_debug_snapshot!(told);
+    }
+
+    #[test]
     fn late_answers_are_slow_and_not_a_deadlock() {
         let probe = info(Scenario::deadlock_probe().concurrent(4));
         let mostly = Run::default().slow(6_000).slow(7_000).slow(8_000).ok(0, 5);

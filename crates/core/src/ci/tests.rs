@@ -65,3 +65,13 @@ fn a_page_for_the_summary() {
     insta::assert_snapshot!(page::render("probe of `python a.py`", &remarks()));
     assert!(page::render("probe", &[]).starts_with("## ✅ probe"));
 }
+
+#[test]
+fn a_report_comes_to_its_limits_and_its_findings() {
+    let mut report = crate::report::fixture::violated();
+    report.threshold_violations[0].tool = Some("get_quote".into());
+    let finding = &mut report.findings[0];
+    finding.hint = Some("look there".into());
+    finding.reproduce = Some("mcp-loadtest run".into());
+    insta::assert_debug_snapshot!(of_report(&report, Some("a.toml")));
+}

@@ -130,6 +130,9 @@ const WRONG: &[(&str, &str, &str)] = &[
         "b:3: `[thresholds] p99_latencyy`: unknown key",
         "did you mean `p99_latency`?",
     ),
+    ("[thresholds]\nerror_rate = { x = 1 }", "b:2: `[thresholds] error_rate`: invalid type", ""),
+    ("[output]\nformats = { x = 1 }", "b:2: `[output] formats`: invalid type", ""),
+    ("[thresholds]\nerror_rate = [1]", "b:2: `[thresholds] error_rate`: invalid type", ""),
     (
         "[thresholds]\nduration = '1s'",
         "b:2: `[thresholds] duration`: unknown key",

@@ -149,3 +149,31 @@ impl Reading<'_> {
         self.defects.iter().any(|defect| defect.is_fatal())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_apart_and_a_few_defects_can_be_lived_with() {
+        let all = [
+            Defect::NotJson,
+            Defect::Truncated,
+            Defect::TooLarge,
+            Defect::TooDeep,
+            Defect::InvalidUtf8,
+            Defect::ByteOrderMark,
+            Defect::Batch,
+            Defect::NotAnObject,
+            Defect::WrongVersion,
+            Defect::InvalidEnvelope,
+            Defect::InvalidError,
+            Defect::InvalidResult,
+            Defect::DuplicateMember,
+            Defect::InvalidId,
+            Defect::IdTypeChanged,
+        ];
+        let told: Vec<_> = all.map(|one| (one.slug(), one.is_fatal())).to_vec();
+        insta::assert_debug_snapshot!(told);
+    }
+}

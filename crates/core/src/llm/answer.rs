@@ -94,3 +94,17 @@ impl Block {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_a_quarter_of_the_bytes_and_never_less() {
+        let text = Block::Text("twelve bytes".into());
+        let refusal = Block::Refusal("no".into());
+        let usage = Answer::new(vec![text, refusal], StopReason::Done, 9).usage;
+        assert_eq!((usage.input_tokens, usage.output_tokens), (3, 4));
+        assert_eq!(estimated_tokens(0), 0);
+    }
+}

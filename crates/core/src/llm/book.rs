@@ -382,6 +382,91 @@ mod tests {
         );
     }
 
+    /// What a fixture with this condition says of a request that has something of everything.
+    fn missed(condition: &str) -> Vec<(String, String)> {
+        let text = format!("fixtures: [{{match: {{{condition}}}, response: {{content: a}}}}]");
+        let mut rich = request("gpt-4", " hello ");
+        rich.temperature = Some(0.5);
+        rich.system_prompt = "be brief".into();
+        rich.headers = vec![("x-team".into(), "blue".into())];
+        let metadata = json!({"user": "u1", "paid": true, "level": 7, "none": null});
+        rich.metadata = metadata.as_object().unwrap().clone();
+        rich.tools = vec!["search".into(), "fetch".into()];
+        rich.body = json!({"a": [{"b": 1}], "n": null});
+        let book = book(&text);
+        let matching = book.pages[0].fixture.matching.as_ref().unwrap();
+        assert_eq!(matching.conditions(), 1, "{condition}");
+        let misses = matching.misses(&rich);
+        assert_eq!(matching.fits(&rich), misses.is_empty(), "{condition}");
+        misses
+    }
+
+    #[test]
+    fn every_condition_is_kept() {
+        for good in [
+            "user_message: hello",
+            "user_message: {regex: '^h.*o$'}",
+            "system_prompt: brief",
+            "temperature: 0.5",
+            "temperature: {min: 0.5, max: 0.6}",
+            "temperature: {min: 0.4, max: 0.5}",
+            "headers: {X-Team: bl}",
+            "metadata: {user: u1}",
+            "metadata: {paid: 'true'}",
+            "metadata: {level: '7'}",
+            "tool_schema: fetch",
+            "body_jsonpath: '$.a[0].b'",
+        ] {
+            assert_eq!(missed(good), [], "{good}");
+        }
+        for (bad, key, why) in [
+            ("user_message: {regex: '^H'}", "user_message", "/^H/ is not in `hello`"),
+            ("system_prompt: long", "system_prompt", "`long` is not in `be brief`"),
+            ("temperature: 0.6", "temperature", "it is 0.5"),
+            ("temperature: {min: 0.6, max: 1}", "temperature", "it is 0.5"),
+            ("headers: {x-team: red}", "headers.x-team", "`red` is not in `blue`"),
+            ("headers: {x-else: red}", "headers.x-else", "`red` is not in ``"),
+            ("metadata: {none: 'null'}", "metadata.none", "`null` is not in ``"),
+            ("tool_schema: x", "tool_schema", "`x` is not among the tools (search, fetch)"),
+            ("body_jsonpath: '$.n'", "body_jsonpath", "`$.n` finds nothing"),
+        ] {
+            assert_eq!(missed(bad), [(key.to_owned(), why.to_owned())], "{bad}");
+        }
+    }
+
+    #[test]
+    fn who_fits_and_does_not_answer_says_why() {
+        let told = |text: &str| {
+            let book = book(text);
+            let _ = chosen(&book, "m", "x");
+            chosen(&book, "m", "x").unwrap_err()
+        };
+        let none =
+            "No fixture matched for model='m' (1 fixtures checked); the nearest is fixture 0: ";
+        let over = told("fixtures: [{when: {times: 1}, response: {content: a}}]");
+        assert_eq!(over, format!("{none}when: request 2 is not one of those that it answers"));
+        let elsewhere =
+            told("fixtures: [{scenario: {name: s, required_state: two}, response: {content: a}}]");
+        assert_eq!(elsewhere, format!("{none}scenario: `s` is at ``, not at `two`"));
+        let other = told("fixtures: [{provider: gemini, response: {content: a}}]");
+        assert_eq!(other, format!("{none}provider: it is `openai`, not `gemini`"));
+    }
+
+    #[test]
+    fn a_book_knows_what_is_in_it() {
+        let full = book(
+            "fixtures:
+               - {match: {model: gpt-9}, response: {content: a}}
+               - {match: {model: {regex: '^claude'}}, response: {content: b}}
+               - {match: {model: gemini, headers: {a: b}}, response: {content: c}}
+               - {match: {model: gpt-9, user_message: x}, response: {content: d}}",
+        );
+        assert_eq!(full.models(), ["gemini", "gpt-9"]);
+        assert_eq!((full.len(), full.is_empty(), full.looks_at_headers()), (4, false, true));
+        let plain = book("fixtures: [{response: {content: a}}]");
+        assert_eq!((plain.len(), plain.looks_at_headers()), (1, false));
+    }
+
     #[test]
     fn chance_is_as_often_as_it_says() {
         for share in [0.001, 0.1, 0.5, 0.9] {

@@ -81,3 +81,21 @@ pub const fn lifecycle(revision: Revision) -> Lifecycle {
         },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_eras_begin_ask_and_end_in_their_own_ways() {
+        let legacy = lifecycle(Revision::NEWEST_LEGACY);
+        assert_eq!((legacy.start, legacy.control), (Start::Handshake, Control::Ping));
+        assert!(legacy.http_sessions && !legacy.meta_in_every_request);
+        assert_eq!(legacy.server_asks, ServerAsks::Requests);
+        let modern = lifecycle(Revision::NEWEST_MODERN);
+        assert_eq!((modern.start, modern.control), (Start::Discover, Control::Discover));
+        assert!(!modern.http_sessions && modern.meta_in_every_request);
+        assert_eq!(modern.withdrawal, Withdrawal::NotifyOrClose);
+        assert_eq!(modern.revision, Revision::NEWEST_MODERN);
+    }
+}

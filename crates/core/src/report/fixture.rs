@@ -7,12 +7,13 @@ use crate::{
     config::Trace,
     event::{Call, Diagnosis, Event, Failure, Phase, ProcessSample},
     fault::FaultWindow,
+    fuzz::{Class, FuzzStats, Payload},
     mcp::Revision,
     outcome::ErrorCategory,
     pace::{Level, Rate},
     scenario::Scenario,
     tally::{Pause, Tally},
-    thresholds::Thresholds,
+    thresholds::{Thresholds, ToolThresholds},
 };
 
 /// A run that is built up call by call.
@@ -258,6 +259,57 @@ pub(super) fn spiked() -> Report {
         fault("reset", secs(16), secs(17), 3),
     ];
     report
+}
+
+/// The fuzzer found something of everything, and one tool has limits of its own.
+pub(super) fn fuzzed() -> Report {
+    let limits = ToolThresholds {
+        p50_latency: Duration::from_millis(9),
+        error_rate: 0.1,
+        min_rps: 1_000.0,
+        ..ToolThresholds::new("get_quote")
+    };
+    let limits = Thresholds { tool: vec![limits], ..Thresholds::default() };
+    let run = Run::of(Scenario::fuzzer().iterations(2_000)).limits(limits).memory(&[20.0]);
+    let run = run.ok("get_quote", 1_200, 12_000).failed(
+        "get_quote",
+        ErrorCategory::ServerError,
+        300,
+        "boom",
+    );
+    let mut report = run.report();
+    let classes = |counts: [u64; 6]| Class::ALL.into_iter().zip(counts).collect();
+    report.fuzz = Some(FuzzStats {
+        planned: 2_000,
+        cases: 1_500,
+        classes: classes([1_200, 200, 50, 30, 15, 5]),
+        payloads: [
+            (Payload::ALL[1], classes([700, 150, 20, 10, 5, 0])),
+            (Payload::ALL[2], classes([500, 50, 30, 20, 10, 5])),
+        ]
+        .into(),
+        discarded: 12,
+        tools: vec!["get_quote".into()],
+        left_alone: vec!["list".into(), "analyze_options".into()],
+        ended_early: Some("the server ended".into()),
+        ..FuzzStats::default()
+    });
+    report
+}
+
+/// More callers step by step, until more of them bring nothing.
+pub(super) fn ramped() -> Report {
+    let scenario = Scenario::ramp().concurrent(1, 8).duration(Duration::from_secs(16));
+    let limits = Thresholds { error_rate: 0.05, ..Thresholds::default() };
+    let mut run = Run::of(scenario).limits(limits).memory(&[30.0; 16]);
+    run.info.duration = Duration::from_secs(17);
+    for step in 1_u16..=8 {
+        let answered = 500.min(u64::from(step) * 120);
+        // Calls are 4 ms apart, and a step takes two seconds.
+        run = run.segment(step).ok("get_quote", answered, 3_000 + 900 * u64::from(step));
+        run.clock = Duration::from_secs(u64::from(step) * 2);
+    }
+    run.report()
 }
 
 /// Text that would like to be more than text.

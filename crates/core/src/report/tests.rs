@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{
     RENDERERS, Renderer, Report, build,
-    fixture::{Run, deadlocked, healthy, hostile, spiked, violated},
+    fixture::{Run, deadlocked, fuzzed, healthy, hostile, ramped, spiked, violated},
     hlog, json, markdown, meaning, openmetrics, summary, terminal,
     wrap::width,
 };
@@ -103,6 +103,15 @@ fn a_burst_on_a_schedule() {
     insta::assert_snapshot!("spiked_markdown", text(&markdown::Markdown, &report));
     insta::assert_snapshot!("spiked_json", text(&json::Metrics, &report));
     insta::assert_snapshot!("spiked_terminal", on_terminal(&report));
+}
+
+#[test]
+fn a_ramp_and_a_fuzzer() {
+    for (name, report) in [("ramped", ramped()), ("fuzzed", fuzzed())] {
+        check(&report);
+        insta::assert_snapshot!(format!("{name}_markdown"), text(&markdown::Markdown, &report));
+        insta::assert_snapshot!(format!("{name}_terminal"), on_terminal(&report));
+    }
 }
 
 #[test]

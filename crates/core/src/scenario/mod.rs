@@ -254,47 +254,4 @@ pub struct Scenario {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn names_are_the_serialized_words() {
-        for name in ScenarioName::ALL {
-            assert_eq!(serde_json::to_value(name).unwrap(), name.as_str());
-        }
-    }
-
-    #[test]
-    fn an_unknown_scenario_says_what_there_is() {
-        assert_eq!("deadlock-probe".parse(), Ok(ScenarioName::DeadlockProbe));
-        assert_eq!("fuzzer".parse(), Ok(ScenarioName::Fuzzer));
-        let unknown = "sustaind".parse::<ScenarioName>().unwrap_err();
-        assert_eq!(unknown.hint().unwrap(), "did you mean `sustained`?");
-    }
-
-    #[test]
-    fn a_scenario_reads_back_from_json() {
-        let scenario: Scenario = Scenario::sustained()
-            .concurrent(50)
-            .duration(Duration::from_secs(60))
-            .tool_call(ToolCall::new("a").args(json!({"x": null})).weight(0.3))
-            .timeout(Duration::from_millis(1500))
-            .into();
-        let json = serde_json::to_value(&scenario).unwrap();
-        assert_eq!(json["kind"]["type"], "sustained");
-        assert_eq!(json["kind"]["duration"], "1m");
-        assert_eq!(serde_json::from_value::<Scenario>(json).unwrap(), scenario);
-    }
-
-    #[test]
-    fn the_defaults_of_every_kind_are_fit_to_run() {
-        for name in ScenarioName::ALL {
-            let config = ScenarioConfig { name: Some(*name), ..Default::default() };
-            let kind = name.kind(&config, &Thresholds::default()).unwrap();
-            assert_eq!(kind.name(), *name);
-            assert_eq!(kind.settings().check(), Ok(()), "{name}");
-            assert!(kind.concurrent() > 0);
-        }
-    }
-}
+mod tests;

@@ -80,8 +80,12 @@ impl Ramp {
 
 /// Four figures: nobody wants to read `188.88888888888889/s`.
 fn neat(rate: f64) -> f64 {
-    let unit = 10_f64.powi(rate.abs().log10().floor() as i32 - 3);
-    if unit > 0.0 && unit.is_finite() { (rate / unit).round() * unit } else { rate }
+    let digits = 3 - rate.abs().log10().floor() as i32;
+    // By whole powers alone: a tenth is no exact number, and would come back as `23.330000000000002`.
+    let power = 10_f64.powi(digits.saturating_abs());
+    let neat =
+        if digits < 0 { (rate / power).round() * power } else { (rate * power).round() / power };
+    if neat.is_finite() { neat } else { rate }
 }
 
 impl Settings for Ramp {

@@ -237,4 +237,20 @@ mod tests {
         assert_eq!(one, other);
         assert_eq!(Server::from(one).startup_timeout, Duration::from_secs(30));
     }
+
+    #[test]
+    fn what_is_set_is_there() {
+        let server = Server::stdio("x")
+            .max_message("2MB".parse().unwrap())
+            .inherit_env(InheritEnv::All)
+            .startup_timeout(Duration::from_secs(3))
+            .shutdown_timeout(Duration::from_secs(4))
+            .build();
+        assert_eq!(server.max_message, "2MB".parse().unwrap());
+        assert_eq!(server.inherit_env, InheritEnv::All);
+        assert_eq!(server.startup_timeout, Duration::from_secs(3));
+        assert_eq!(server.shutdown_timeout, Duration::from_secs(4));
+        let address: IpAddr = "127.0.0.1".parse().unwrap();
+        assert_eq!(Server::http("http://h").addresses([address]).build().addresses, [address]);
+    }
 }

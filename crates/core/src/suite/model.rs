@@ -107,3 +107,22 @@ pub fn provider_of(model: &str) -> Option<Provider> {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_is_known_by_its_name() {
+        for (names, provider) in [
+            (&["claude-sonnet-4-5"][..], Some(Provider::Anthropic)),
+            (&["gpt-9", "chatgpt-4o", "o3", "o4-mini"], Some(Provider::Openai)),
+            (&["gemini-3"], Some(Provider::Gemini)),
+            (&["o", "other", "claude", "gemini", "llama-3", "opus"], None),
+        ] {
+            for name in names {
+                assert_eq!(provider_of(name), provider, "{name}");
+            }
+        }
+    }
+}

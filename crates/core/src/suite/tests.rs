@@ -210,6 +210,67 @@ fn what_contradicts_itself_or_tests_nothing_is_told() {
         ),
         (format!("{RECOVERY}models: [{{name: m}}]\n"), "`script`, `fixtures` or `provider`"),
         (format!("{RECOVERY}models: [{{name: m, fixtures: f.yml}}]\n"), "whose API"),
+        (
+            format!("{RECOVERY}models: [{{name: m, fixtures: f.yml, script: [{{answer: a}}]}}]\n"),
+            "stands beside `script`",
+        ),
+        (format!("{RECOVERY}models: [{{name: m, provider: responses}}]\n"), "agents speak openai"),
+        (
+            format!(
+                "{RECOVERY}models: [{{name: m, script: [{{answer: a}}], base_url: 'http://h'}}]\n"
+            ),
+            "`models[0].base_url`: only a model of a provider has one",
+        ),
+        (
+            format!("{RECOVERY}models: [{{name: m, script: [{{answer: a}}], api_key_env: K}}]\n"),
+            "`models[0].api_key_env`: only a model of a provider has one",
+        ),
+        (
+            format!("{RECOVERY}models: [{{name: m, script: [{{answer: a}}], id: x}}]\n"),
+            "has no other name",
+        ),
+        (
+            format!(
+                "{RECOVERY}models:\n  - {{name: m, provider: openai}}\n  - {{name: m, provider: gemini}}\n"
+            ),
+            "two models are called `m`",
+        ),
+        (RECOVERY.replace("  - name: hung-search\n    target", "  - target"), "it is missing"),
+        (
+            RECOVERY.replace(
+                "    kind: hang\n",
+                "    kind: hang\n  - {name: hung-search, target: {tool: a}, kind: hang}\n",
+            ),
+            "two faults are called `hung-search`",
+        ),
+        (format!("{server}fuzz: 1\n{test}"), "unknown"),
+        (format!("{server}tools: [{{name: t, tool: a, fuzz: {{cases: 0}}}}]\n"), "at least 1"),
+        (format!("{server}resources: [{{name: t, uri: 'a://b', timeout_ms: 0}}]\n"), "at least 1"),
+        (format!("{server}prompts: [{{name: t, prompt: p, timeout_ms: 0}}]\n"), "at least 1"),
+        (
+            format!("servers: {{api: {{mock: {{}}, headers: {{A: b}}}}}}\n{test}"),
+            "only a server with a `url` is sent headers",
+        ),
+        (
+            format!("servers: {{api: {{url: 'http://h', working_dir: /}}}}\n{test}"),
+            "only a server with a `command` is started somewhere",
+        ),
+        (
+            format!("servers: {{api: {{command: [x], headers: {{A: b}}}}}}\n{test}"),
+            "only a server with a `url` is sent headers",
+        ),
+        (format!("servers: [{{mock: {{}}}}]\n{test}"), "`servers.name`: it is missing"),
+        (
+            format!("servers: [{{name: a, mock: {{}}}}, {{name: a, mock: {{}}}}]\n{test}"),
+            "two servers are called `a`",
+        ),
+        (format!("servers: {{a: {{name: b, mock: {{}}}}}}\n{test}"), "it has two names"),
+        (
+            format!(
+                "servers: {{a: {{mock: {{tools_from: t.yml, tools: [{{name: x}}]}}}}}}\n{test}"
+            ),
+            "stands beside what it would bring",
+        ),
         (format!("{server}loads: [{{name: l, scenario: {{concurrent: 5}}}}]\n"), "type"),
         (format!("{server}run_options: {{parallel: 0}}\n{test}"), "a number from 1"),
     ];
@@ -218,6 +279,51 @@ fn what_contradicts_itself_or_tests_nothing_is_told() {
         assert!(told.contains(part), "{told} has no `{part}`");
         assert!(told.starts_with("suite.yml:"), "{told}");
     }
+}
+
+#[test]
+fn an_agent_that_could_never_be_tested_is_told() {
+    let agent = |more: &str| format!("{RECOVERY}    {more}\n");
+    let live = |more: &str| agent(more).replace("model: claude-sonnet-4-5", "command: [agent]");
+    let table = [
+        (RECOVERY.replace("[faulty]", "[]"), "an agent needs at least one server"),
+        (RECOVERY.replace("Search for the latest incident report.", "' '"), "the task is empty"),
+        (RECOVERY.replace("max_detection_ms: 3000", "max_detection_ms: 0"), "at least 1"),
+        (
+            RECOVERY
+                .replace("{ tool: search }", "{ server: other }")
+                .replace("servers:\n", "servers:\n  other: {mock: {}}\n"),
+            "is aimed at `other`, which this agent does not have",
+        ),
+        (agent("runs: 0"), "`agents[0].runs`: it must be at least 1"),
+        (agent("max_turns: 0"), "`agents[0].max_turns`: it must be at least 1"),
+        (agent("max_tokens: 0"), "`agents[0].max_tokens`: it must be at least 1"),
+        (agent("max_tool_calls: 0"), "`agents[0].max_tool_calls`: it must be at least 1"),
+        (agent("expect: [{target: live.exit, matcher: {exact: 0}}]"), "looks at `live`"),
+        (
+            RECOVERY.split("    recovery:").next().unwrap().replace("inject: [hung-search]", "")
+                + "    expect: [{target: recovery.detections, matcher: {exact: 0}}]\n",
+            "looks at `recovery`, which this agent does not have",
+        ),
+        (live("max_turns: 2"), "`agents[0].max_turns`: only the agent itself could keep to it"),
+        (live("max_tokens: 2"), "`agents[0].max_tokens`: only the agent"),
+        (live("token_budget: 2"), "`agents[0].token_budget`: only the agent"),
+        (live("max_tool_calls: 2"), "`agents[0].max_tool_calls`: only the agent"),
+        (live("system_prompt: x"), "`agents[0].system_prompt`: only the agent"),
+        (live("model: gpt-9"), "an agent with a `command` needs one with `fixtures`"),
+        (
+            live("").replace(
+                "{mock: {tools: [{name: search, response: 'Latest: INC-7731'}]}}",
+                "{url: 'ws://h'}",
+            ),
+            "is not watched over WebSocket",
+        ),
+    ];
+    for (text, part) in table {
+        let (told, _) = error(&text);
+        assert!(told.contains(part), "{told} has no `{part}`");
+    }
+    assert_eq!(parse(&live("")).err(), None);
 }
 
 #[test]

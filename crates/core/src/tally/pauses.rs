@@ -45,5 +45,6 @@ mod tests {
         for (from, to, paused) in [(0, 10, 4), (3, 4, 1), (5, 8, 0), (4, 20, 2), (0, 3, 1)] {
             assert_eq!(paused_within(&pauses, secs(from), secs(to)), secs(paused), "{from}-{to}");
         }
+        assert_eq!(pauses[0].length(), secs(3));
     }
 }

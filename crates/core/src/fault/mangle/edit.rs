@@ -95,3 +95,54 @@ pub(super) fn next_cursor(message: &mut Vec<u8>, page: u64) {
         }
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn changed(reply: Value, change: impl FnOnce(&mut Vec<u8>)) -> Value {
+        let mut message = reply.to_string().into_bytes();
+        change(&mut message);
+        serde_json::from_slice(&message).unwrap()
+    }
+
+    #[test]
+    fn an_id_becomes_another_of_its_type() {
+        for (id, other) in [
+            (json!("a"), json!("a-other")),
+            (json!(7), json!(7 + ID_OFFSET)),
+            (json!(null), json!(ID_OFFSET)),
+        ] {
+            assert_eq!(changed(json!({"id": id}), wrong_id), json!({"id": other}));
+        }
+        let mut log = b"no json".to_vec();
+        wrong_id(&mut log);
+        assert_eq!(log, b"no json");
+    }
+
+    #[test]
+    fn the_first_text_of_a_reply_is_padded() {
+        let padded = |reply| changed(reply, |message| oversized(message, 6));
+        let text = |text: &str| json!({"type": "text", "text": text});
+        let image = json!({"type": "image", "data": "x"});
+        for (reply, expected) in [
+            (json!({"error": {"message": "no"}}), json!({"error": {"message": "noxxxx"}})),
+            (
+                json!({"result": {"content": [image, text("abc"), text("d")]}}),
+                json!({"result": {"content": [image, text("abcxxx"), text("d")]}}),
+            ),
+            (
+                json!({"result": {"content": [image]}}),
+                json!({"result": {"content": [image, text("xxxxxx")]}}),
+            ),
+            (json!({"result": {}}), json!({"result": {"_meta": {"padding": "xxxxxx"}}})),
+            (
+                json!({"result": {"content": [text("longer")]}}),
+                json!({"result": {"content": [text("longer")]}}),
+            ),
+            (json!({"method": "x"}), json!({"method": "x"})),
+        ] {
+            assert_eq!(padded(reply), expected);
+        }
+    }
+}

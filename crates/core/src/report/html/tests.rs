@@ -12,7 +12,7 @@ use crate::{
     histogram::Buckets,
     report::{
         Renderer as _, Report, Window,
-        fixture::{deadlocked, healthy, hostile, spiked, violated},
+        fixture::{deadlocked, healthy, hostile, ramped, spiked, violated},
     },
 };
 
@@ -37,6 +37,7 @@ fn pages() {
     insta::assert_snapshot!("violated_html", told(&violated()));
     insta::assert_snapshot!("deadlocked_html", told(&deadlocked()));
     insta::assert_snapshot!("spiked_html", told(&spiked()));
+    insta::assert_snapshot!("ramped_html", told(&ramped()));
     insta::assert_snapshot!("hostile_html", told(&hostile()));
 }
 

@@ -129,4 +129,21 @@ fn bad_patterns_and_empty_lists_are_told_when_they_are_read() {
         let matcher: Matcher = serde_json::from_value(idle.clone()).unwrap();
         assert!(matcher.problem().is_some(), "{idle}");
     }
+    for sound in [
+        json!({"all-of": [{"contains": "a"}]}),
+        json!({"any-of": ["is-json"]}),
+        json!({"contains-all": ["a"]}),
+        json!({"contains-any": ["a"]}),
+        json!({"one-of": [1]}),
+        json!({"contains": "a"}),
+        json!({"icontains": "a"}),
+        json!({"starts-with": "a"}),
+        json!({"less-than": 1}),
+        json!({"greater-than": 1}),
+        json!({"not": {"exact": 1}}),
+        json!("snapshot"),
+    ] {
+        let matcher: Matcher = serde_json::from_value(sound.clone()).unwrap();
+        assert_eq!(matcher.problem(), None, "{sound}");
+    }
 }

@@ -113,3 +113,36 @@ fn texts(value: &Value) -> String {
         Value::Null | Value::Bool(_) => String::new(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_what_may_not_be_done_twice_is_non_idempotent() {
+        for (hints, is_one) in [
+            (json!({"idempotentHint": false}), true),
+            (json!({"idempotentHint": false, "readOnlyHint": false}), true),
+            (json!({"idempotentHint": false, "readOnlyHint": true}), false),
+            (json!({"idempotentHint": true}), false),
+            (json!({}), false),
+        ] {
+            assert_eq!(is_non_idempotent(Some(&hints)), is_one, "{hints}");
+        }
+        assert!(!is_non_idempotent(None));
+    }
+
+    #[test]
+    fn what_an_answer_says_is_all_its_texts() {
+        let answer =
+            json!({"type": "text", "mimeType": "x/y", "text": "a", "list": [1, "b", null, true]});
+        let mut said: Vec<_> = texts(&answer).split_whitespace().map(str::to_owned).collect();
+        said.sort();
+        assert_eq!(said, ["1", "a", "b"]);
+        let mut tool = ToolEntry { name: "t".into(), ..ToolEntry::default() };
+        assert_eq!(canned_text(&tool), "");
+        tool.response = Some(answer);
+        assert_eq!(canned_text(&tool).contains('a'), true);
+    }
+}

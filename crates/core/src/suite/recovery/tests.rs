@@ -228,3 +228,23 @@ fn canaries_are_values_that_name_something() {
     assert_eq!(canaries(&tool("you said ${args.query} 123".into()), PROMPT), [""; 0]);
     assert_eq!(canaries(&tool("ok".into()), PROMPT), [""; 0]);
 }
+
+#[test]
+fn expectations_find_the_whole_run() {
+    let calls = vec![hung("search", 0), call("search", "INC-7731"), hung("fetch", 1)];
+    let usage = Usage { input: 30, output: 12 };
+    let run = Trajectory { turns: 4, usage, stop: StopReason::TimeBudget, ..run(calls, "done") };
+    insta::assert_json_snapshot!(run.document());
+    let words = [
+        StopReason::Completed,
+        StopReason::MaxTurns,
+        StopReason::MaxToolCalls,
+        StopReason::TokenBudget,
+        StopReason::TimeBudget,
+    ];
+    for stop in words {
+        assert_eq!(serde_json::to_value(&stop).unwrap(), stop.name());
+    }
+    let judged = judged_by(&run, &recovery("{max_detection_ms: 3000, evidence: INC-7731}"));
+    insta::assert_json_snapshot!(judged.document());
+}

@@ -123,3 +123,42 @@ fn with_answers(mut steps: Vec<Step>) -> Vec<Step> {
     steps.push(Step::Answer("I have no answer, because the tool failed: {{error}}".into()));
     steps
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::suite::script::{CallOutcome, Next};
+
+    /// What each does after these ends of its calls, told in a word or two.
+    fn after(name: &str, ends: &[bool]) -> String {
+        let script = Persona::find(&format!("{PREFIX}{name}"))
+            .unwrap()
+            .script(("search", Map::new()), Some(("cache", Map::new())));
+        let outcome = |good: &bool| CallOutcome {
+            tool: "search".into(),
+            text: if *good { "INC-7" } else { "broken" }.into(),
+            is_error: !good,
+        };
+        match script.next("p", &ends.iter().map(outcome).collect::<Vec<_>>()) {
+            Next::Call { tool, .. } => format!("calls {tool}"),
+            Next::Answer(text) => text,
+        }
+    }
+
+    #[test]
+    fn each_does_what_it_is_there_for() {
+        let mut told = String::new();
+        for persona in PERSONAS {
+            for ends in [&[][..], &[true], &[false], &[false, false], &[false, true]] {
+                told.push_str(&format!(
+                    "{} {ends:?}: {}\n",
+                    persona.name,
+                    after(persona.name, ends)
+                ));
+            }
+        }
+        insta::assert_snapshot!(told);
+        assert_eq!(Persona::names().count(), PERSONAS.len());
+        assert!(Persona::find("looper").is_none() && Persona::find("scripted:x").is_none());
+    }
+}
