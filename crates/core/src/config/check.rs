@@ -254,7 +254,7 @@ fn refuse(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seed::Seed;
+    use crate::{seed::Seed, thresholds::ToolThresholds};
     use serde_json::json;
 
     fn key(result: Result<(), ConfigError>) -> String {
@@ -294,6 +294,22 @@ mod tests {
         assert_eq!(key(server(&Server::http("http://h").pid(0).build())), "[server] pid");
         let both = Server { pid: Some(7), ..Server::stdio("x").build() };
         assert_eq!(key(server(&both)), "[server] pid");
+    }
+
+    #[test]
+    fn a_search_wants_any_limit_and_others_want_none() {
+        let limit = |limits: Thresholds| search_has_a_goal(&Scenario::capacity().build(), &limits);
+        assert_eq!(key(limit(Thresholds::default())), "[thresholds]");
+        let p95_latency = Duration::from_millis(5);
+        assert_eq!(limit(Thresholds { p95_latency, ..Thresholds::default() }), Ok(()));
+        assert_eq!(limit(Thresholds { error_rate: 0.1, ..Thresholds::default() }), Ok(()));
+        let tool = vec![ToolThresholds::new("echo")];
+        assert_eq!(limit(Thresholds { tool, ..Thresholds::default() }), Ok(()));
+        let load = Scenario::sustained().abort_on_fail(true).build();
+        assert_eq!(search_has_a_goal(&load, &Thresholds::default()), Ok(()));
+        let endless = Scenario::capacity().abort_on_fail(true).build();
+        let limits = Thresholds { error_rate: 0.1, ..Thresholds::default() };
+        assert_eq!(key(search_has_a_goal(&endless, &limits)), "[scenario] abort_on_fail");
     }
 
     #[test]

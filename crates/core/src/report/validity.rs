@@ -113,3 +113,94 @@ fn slow(validity: &Validity, total: &Segment) -> Option<String> {
     }
     Some(format!("{asked:.0} calls a second were asked for and only {offered:.0} sent"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sent(issued: u64, dropped: u64) -> Segment {
+        let mut segment = Segment::default();
+        (segment.counts.issued, segment.counts.dropped) = (issued, dropped);
+        segment
+    }
+
+    #[test]
+    fn a_thread_is_blamed_from_its_limit_on() {
+        let of = |busiest, starved| Validity {
+            busiest_thread: Some(busiest),
+            starved_thread: Some(starved),
+            ..Validity::default()
+        };
+        let told = busy(&of(0.9, 0.0)).unwrap();
+        assert_eq!(told, "a load thread was busy 90% of its time and could do no more");
+        let told = starved(&of(0.0, 0.5)).unwrap();
+        assert_eq!(told, "a load thread waited for a CPU 50% of its time");
+        let well = of(0.89, 0.49);
+        assert_eq!((busy(&well), starved(&well)), (None, None));
+        assert_eq!((busy(&Validity::default()), starved(&Validity::default())), (None, None));
+    }
+
+    #[test]
+    fn calls_that_were_sent_late_are_our_doing_if_that_matters() {
+        let millis = Duration::from_millis;
+        let of = |lag, response| {
+            let lag = LatencyStats { p99: millis(lag), ..LatencyStats::default() };
+            late(&Validity { lag, ..Validity::default() }, millis(response), &Tally::default())
+        };
+        let told = of(10, 40).unwrap();
+        assert_eq!(
+            told,
+            "calls were sent late: p99 10.0ms after they were due, 25% of the response time"
+        );
+        assert_eq!(of(9, 10), None, "too short to matter");
+        assert_eq!(of(10, 41), None, "too small a share");
+        assert!(of(500, 100).unwrap().ends_with("100% of the response time"));
+    }
+
+    #[test]
+    fn a_rate_that_was_not_offered_is_our_doing_unless_the_server_left_no_room() {
+        let of = |offered, total: &Segment| {
+            let validity = Validity {
+                asked_per_sec: Some(100.0),
+                offered_per_sec: Some(offered),
+                ..Validity::default()
+            };
+            slow(&validity, total)
+        };
+        let told = of(98.9, &sent(100, 0)).unwrap();
+        assert_eq!(told, "100 calls a second were asked for and only 99 sent");
+        assert_eq!(of(99.0, &sent(100, 0)), None, "as good as all");
+        assert_eq!(of(50.0, &sent(99, 0)), None, "too few to tell");
+        assert_eq!(of(50.0, &sent(1_000, 1)), None, "the server held too many");
+        assert_eq!(slow(&Validity::default(), &sent(1_000, 0)), None);
+    }
+
+    #[test]
+    fn what_was_asked_and_offered_leaves_out_pauses_and_what_was_not_reached() {
+        let secs = Duration::from_secs;
+        let total = |sent_until| {
+            let mut segment = Segment::default();
+            (segment.first_start, segment.last_sent) = (Some(secs(1)), secs(sent_until));
+            segment
+        };
+        let scenario = Scenario::sustained().rate(50.0).duration(secs(20)).build();
+        assert_eq!(asked(&scenario, &total(6), Duration::ZERO), Some(50.0));
+        assert_eq!(offered(&total(6), 251, Duration::ZERO), Some(50.0));
+        assert_eq!(offered(&total(6), 151, secs(2)), Some(50.0));
+        assert_eq!(offered(&total(6), 1, Duration::ZERO), None);
+        assert_eq!(offered(&total(1), 10, Duration::ZERO), None);
+        let ramp = Scenario::ramp().levels(rate(10.0), rate(20.0)).step_increment(10.0);
+        let ramp = ramp.duration(secs(10)).build();
+        assert_eq!(asked(&ramp, &total(6), Duration::ZERO), Some(10.0));
+        assert_eq!(asked(&ramp, &total(9), secs(3)), Some(10.0));
+        assert_eq!(asked(&ramp, &total(11), Duration::ZERO), Some(15.0));
+        let closed = Scenario::sustained().build();
+        assert_eq!(asked(&closed, &total(6), Duration::ZERO), None);
+        let pattern = Scenario::pattern().load(rate(5.0)).build();
+        assert_eq!(asked(&pattern, &total(6), Duration::ZERO), None);
+    }
+
+    fn rate(per_second: f64) -> crate::pace::Level {
+        crate::pace::Level::Rate(crate::pace::Rate::per_second(per_second))
+    }
+}
