@@ -307,6 +307,7 @@ pub(super) fn ramped() -> Report {
         let answered = 500.min(u64::from(step) * 120);
         // Calls are 4 ms apart, and a step takes two seconds.
         run = run.segment(step).ok("get_quote", answered, 3_000 + 900 * u64::from(step));
+        run = run.failed("list", ErrorCategory::Timeout, u64::from(step / 4), "too late");
         run.clock = Duration::from_secs(u64::from(step) * 2);
     }
     run.report()

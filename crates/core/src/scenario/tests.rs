@@ -134,3 +134,101 @@ fn what_is_written_into_the_configuration_is_read_from_it() {
         assert_eq!(read, scenario.kind, "{name}");
     }
 }
+
+/// The key that a section is refused for; nothing where it is fit to run.
+fn refused(section: &str) -> Option<String> {
+    let config: ScenarioConfig = toml::from_str(section).unwrap();
+    let name = config.name.unwrap();
+    let kind = match name.kind(&config, &Thresholds::default()) {
+        Ok(kind) => kind,
+        Err(error) => return Some(error.key.to_string()),
+    };
+    kind.settings().check().err().map(|error| error.key.to_string())
+}
+
+#[test]
+fn the_least_is_taken_and_less_is_not() {
+    for (name, key, least, less) in [
+        ("cold_start", "iterations", "2", "1"),
+        ("cold_start", "iterations", "2", "0"),
+        ("sustained", "concurrent", "1", "0"),
+        ("sustained", "duration", "'1ms'", "'0s'"),
+        ("sustained", "rate_limit", "1", "0"),
+        ("deadlock_probe", "concurrent", "1", "0"),
+        ("deadlock_probe", "hang_threshold", "'1ms'", "'0s'"),
+        ("race_check", "concurrent", "2", "1"),
+        ("race_check", "rounds", "1", "0"),
+        ("slow_mix", "concurrent", "2", "1"),
+        ("slow_mix", "duration", "'1ms'", "'0s'"),
+        ("slow_mix", "slow_share", "0.01", "0.0"),
+        ("slow_mix", "slow_share", "0.99", "1.0"),
+        ("reconnect", "concurrent", "1", "0"),
+        ("reconnect", "drops", "1", "0"),
+        ("fuzzer", "iterations", "1", "0"),
+        ("fuzzer", "payloads", "['unknown_method']", "[]"),
+        ("fuzzer", "duration", "'1ms'", "'0s'"),
+        ("capacity", "hold", "'1ms'", "'0s'"),
+        ("capacity", "precision", "0.005", "0.004"),
+        ("capacity", "precision", "0.5", "0.51"),
+        ("capacity", "max_in_flight", "1", "0"),
+        ("soak", "concurrent", "1", "0"),
+        ("soak", "latency_drift_ms_per_sec", "0.0", "-0.1"),
+        ("pattern", "concurrent", "1", "0"),
+        ("pattern", "duration", "'1ms'", "'0s'"),
+        ("ramp", "ramp_from", "1", "0"),
+        ("ramp", "duration", "'1ms'", "'0s'"),
+        ("ramp", "ramp_step", "1", "0"),
+        ("ramp", "ramp_to", "2", "1"),
+        ("spike", "spike_multiplier", "1.1", "1.0"),
+        ("spike", "spike_at", "'1ms'", "'0s'"),
+        ("spike", "spike_duration", "'1ms'", "'0s'"),
+    ] {
+        let section = |value: &str| format!("type = '{name}'\n{key} = {value}\n");
+        assert_eq!(refused(&section(least)), None, "{name} {key} = {least}");
+        let told = refused(&section(less));
+        assert_eq!(told, Some(format!("[scenario] {key}")), "{name} {key} = {less}");
+    }
+}
+
+#[test]
+fn settings_that_do_not_go_together_are_refused() {
+    for (section, key) in [
+        ("type = 'sustained'\nrate = '5/s'\nconcurrent = 2", "concurrent"),
+        ("type = 'sustained'\nmax_in_flight = 2", "max_in_flight"),
+        ("type = 'sustained'\nrate = '5/s'\nrate_limit = 2", "rate_limit"),
+        ("type = 'sustained'\nrate = '5/s'\nthink_time = '1s'", "think_time"),
+        ("type = 'sustained'\nrate = '0/s'", "rate"),
+        ("type = 'sustained'\nrate = '5/s'\nmax_in_flight = 0", "max_in_flight"),
+        ("type = 'soak'\nrate = '5/s'\nconcurrent = 2", "concurrent"),
+        ("type = 'soak'\nmax_in_flight = 2", "max_in_flight"),
+        ("type = 'soak'\nduration = '2s'\nleak_check_interval = '1s'", "leak_check_interval"),
+        ("type = 'spike'\nduration = '8s'\nspike_at = '5s'\nspike_duration = '3s'", "duration"),
+        ("type = 'capacity'\nrate_from = '50/s'\nrate_to = '50/s'", "rate_to"),
+        ("type = 'slow_mix'\nslow_args = {a = 1}", "slow_args"),
+    ] {
+        assert_eq!(refused(section), Some(format!("[scenario] {key}")), "{section}");
+    }
+    for section in [
+        "type = 'sustained'\nrate = '5/s'\nmax_in_flight = 1",
+        "type = 'soak'\nduration = '3s'\nleak_check_interval = '1s'",
+        "type = 'spike'\nduration = '8001ms'\nspike_at = '5s'\nspike_duration = '3s'",
+        "type = 'slow_mix'\nslow_tool = 'a'\nslow_args = {a = 1}",
+    ] {
+        assert_eq!(refused(section), None, "{section}");
+    }
+    let sequence = |step: &str| {
+        format!("type = 'pattern'\n[[sequence]]\nname = 'a'\n[[sequence.steps]]\n{step}")
+    };
+    for (step, key) in [
+        ("tool = ' '", "tool"),
+        ("method = 'tools/call'", "method"),
+        ("method = 'ping'\nargs = {a = 1}", "args"),
+        ("", "tool"),
+        ("tool = 'a'\nmethod = 'ping'", "method"),
+    ] {
+        let told = refused(&sequence(step));
+        assert_eq!(told, Some(format!("[scenario] sequence[0].steps[0].{key}")), "{step}");
+    }
+    assert_eq!(refused(&sequence("tool = 'a'\nargs = {a = 1}")), None);
+    assert_eq!(refused(&sequence("method = 'ping'")), None);
+}

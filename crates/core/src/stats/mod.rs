@@ -28,4 +28,6 @@ mod resample;
 mod stamps;
 
 #[cfg(test)]
+mod fixed;
+#[cfg(test)]
 mod fixture;

@@ -78,7 +78,9 @@ impl Usl {
         if a <= 0.0 || b < 0.0 || c < 0.0 {
             return None;
         }
-        let mut curve = Self { alone: 1.0 / a, waiting: b / a, crosstalk: c / a, off: 0.0 };
+        // Nothing is added so that a share of -0 is none.
+        let mut curve =
+            Self { alone: 1.0 / a, waiting: b / a + 0.0, crosstalk: c / a + 0.0, off: 0.0 };
         let off = points.iter().map(|(load, rate)| (curve.at(*load) - rate).abs() / rate);
         curve.off = off.fold(0.0, f64::max);
         Some(curve)
