@@ -365,6 +365,17 @@ mod tests {
         }
     }
 
+    #[test]
+    fn what_a_tool_takes_says_what_it_may_do_with_it() {
+        for (property, why) in [
+            ("command", "it takes a `command`, which it may run"),
+            ("url", "it takes a `url`, which it may reach out to"),
+            ("output_file", "it takes a `output file`, which it may write to"),
+        ] {
+            assert_eq!(danger("x", "", &Value::Null, &schema(&[property])).why(), why);
+        }
+    }
+
     /// Tools of real servers, without their annotations: name, description, properties.
     #[test]
     fn real_tools_are_told_apart() {

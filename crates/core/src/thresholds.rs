@@ -451,6 +451,14 @@ mod tests {
     }
 
     #[test]
+    fn times_have_the_unit_that_they_reach() {
+        for (micros, told) in [(999, "999.0us"), (1_000, "1.0ms"), (999_900, "999.9ms")] {
+            assert_eq!(short_time(Duration::from_micros(micros)).0, told);
+        }
+        assert_eq!(short_time(Duration::from_secs(1)), ("1.0s".into(), Duration::from_secs(1)));
+    }
+
+    #[test]
     fn rounding_never_hides_the_violation() {
         let limits = Thresholds {
             p99_latency: Duration::from_millis(100),

@@ -106,6 +106,11 @@ fn each_scenario_finds_its_own_settings_and_tells_of_the_others() {
         let expected: Vec<_> = unused.iter().map(|key| format!("[scenario] {key}")).collect();
         assert_eq!(told, expected, "{name}");
     }
+    let fuzzer = "[server]\ncommand = 'x'\n[scenario]\ntype = 'fuzzer'\ntimeout = '1s'\n\
+                  [[scenario.tool_call]]\nname = 'a'\nargs = {b = 1}\nweight = 2.0\n";
+    let config = Config::parse(fuzzer, "b").unwrap();
+    let told: Vec<_> = config.unused().iter().map(ToString::to_string).collect();
+    insta::assert_debug_snapshot!(told);
     let config = Config::parse(&DESIGN.replace("\"sustained\"", "\"spike\""), "b").unwrap();
     let ScenarioKind::Spike(spike) = config.to_scenario().unwrap().kind else { panic!() };
     assert_eq!((spike.baseline, spike.spike), (Level::Concurrent(50), Level::Concurrent(500)));

@@ -86,6 +86,7 @@ mod tests {
     fn lines_break_at_spaces_and_long_words_anywhere() {
         assert_eq!(wrap("one two three", 7), ["one two", "three"]);
         assert_eq!(wrap("a abcdefgh b", 3), ["a", "abc", "def", "gh", "b"]);
+        assert_eq!(wrap("abc def", 3), ["abc", "def"]);
         assert_eq!(wrap("", 7), [""]);
         assert_eq!(wrap("漢字漢字", 4), ["漢字", "漢字"]);
     }

@@ -214,6 +214,8 @@ mod tests {
         assert_eq!(holds(&limit, &json!(1)), Ok(false));
         let nullable = json!({ "type": "string", "nullable": true });
         assert_eq!(holds(&nullable, &json!(null)), Ok(true));
+        assert_eq!(holds(&nullable, &json!(5)), Ok(false));
+        assert_eq!(holds(&json!({ "type": "string" }), &json!(null)), Ok(false));
     }
 
     #[test]
