@@ -53,3 +53,6 @@ pub mod tools_file;
 pub mod trace;
 pub mod units;
 pub mod yaml;
+
+#[cfg(test)]
+mod published;

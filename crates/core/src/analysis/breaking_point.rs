@@ -117,6 +117,26 @@ mod tests {
     }
 
     #[test]
+    fn so_it_is_where_calls_arrive_on_a_schedule() {
+        let rate = |per_second: f64| Level::Rate(crate::pace::Rate::per_second(per_second));
+        let scenario = Scenario::ramp().levels(rate(10.0), rate(200.0)).step_increment(10.0);
+        let mut run = Run::default();
+        // A call every 10 ms at most, whatever is asked for: 100 a second.
+        let mut free = 0;
+        for step in 1..=20_u64 {
+            for call in 0..step * 10 {
+                let due = step * 1_000 + call * 1_000 / (step * 10);
+                free = (due + 10).max(free + 10);
+                run = run.ok_in(step as u16, due, free - due);
+            }
+        }
+        let found = judge(&run.tally, &info(scenario.duration(Duration::from_secs(20))));
+        let capacity = found[0].figures["capacity_per_sec"];
+        assert!((90.0..=110.0).contains(&capacity), "{}", found[0].message);
+        assert!(found[0].message.contains("calls a second"), "{}", found[0].message);
+    }
+
+    #[test]
     fn a_server_with_room_left_has_none_and_other_scenarios_are_not_judged() {
         let (tally, ramp_info) = ramp(1_000);
         assert!(judge(&tally, &ramp_info)[0].message.starts_with("no knee"));

@@ -139,6 +139,17 @@ mod tests {
     use serde_json::json;
 
     #[test]
+    fn a_notification_has_no_id_and_no_params_that_are_none() {
+        let line = notification("a/b", &json!({"x": "\n"}));
+        assert!(!line.contains(&b'\n'));
+        let value: Value = serde_json::from_slice(&line).unwrap();
+        assert_eq!(value, json!({"jsonrpc": "2.0", "method": "a/b", "params": {"x": "\n"}}));
+        let bare: Value = serde_json::from_slice(&notification("a", &Value::Null)).unwrap();
+        assert_eq!(bare, json!({"jsonrpc": "2.0", "method": "a"}));
+        assert_eq!(Template::new("a", &Value::Null).method(), "a");
+    }
+
+    #[test]
     fn templates_splice_valid_requests() {
         let template =
             Template::new("tools/call", &json!({"name": "e\"\n", "arguments": {"a": 1}}));

@@ -289,6 +289,8 @@ mod tests {
     use crate::{
         event::{Call, Event, Failure, Phase},
         live::Cursor,
+        report::fixture::Run,
+        scenario::Scenario,
     };
 
     /// A thread that makes a call every 100 ms, each of 5 ms; every tenth fails.
@@ -360,6 +362,32 @@ mod tests {
         assert_eq!((seen.tools[0].name.as_str(), seen.tools[0].calls), ("ec\\x1bho", 80));
         assert!(seen.log.iter().all(|line| line.text == "\\x1b[2Jno"), "{:?}", seen.log);
         assert!(!seen.log.is_empty() && view.report(now, Vec::new()).is_none());
+    }
+
+    #[test]
+    fn the_report_of_a_run_that_goes_on_has_its_figures_and_no_verdict() {
+        let mut view = View::default();
+        let now = Duration::from_millis(2_000);
+        assert_eq!(view.report(now, Vec::new()), None);
+        let scenario = Scenario::sustained().rate(40.0).duration(Duration::from_secs(3));
+        view.begin(&Run::of(scenario).info);
+        let mut threads = [Thread::new(0), Thread::new(1)];
+        for thread in &mut threads {
+            thread.work(0..20);
+            thread.tell(&mut view, 2_000, true);
+        }
+        let pause = Pause { from: Duration::ZERO, to: Duration::from_millis(500) };
+        let report = view.report(now, vec![pause]).unwrap();
+        assert_eq!(report.duration, now);
+        assert_eq!((report.throughput.total_requests, report.errors.total), (40, 4));
+        assert_eq!((report.tools.len(), report.tools[0].total_requests), (1, 40));
+        assert_eq!(report.tools[0].latency.count, 40);
+        assert_eq!((report.pauses, report.windows.len()), (vec![pause], 2));
+        assert!(report.findings.is_empty() && report.segments.is_empty());
+        let seen = view.snapshot(State::Running, now, Duration::ZERO);
+        assert_eq!(seen.asked_per_sec, Some(40.0));
+        let over = view.snapshot(State::Running, now * 3, Duration::ZERO);
+        assert_eq!(over.asked_per_sec, None);
     }
 
     #[test]

@@ -59,6 +59,12 @@ mod tests {
         let made_up = format!("sk-proj-{}", "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7");
         assert!(looks_real(&made_up));
         assert!(looks_real(&format!("Bearer {made_up}")));
+        let long =
+            ["sk-abcdefghijklmnopqrstuvwxyz-abcdefgh1", "sk-abcdefghijklmnopqrstuvwxyz-ABCDEFGHI"];
+        for word in long {
+            assert!(!looks_real(word), "{word}");
+        }
+        assert!(looks_real("AIzaSyA1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q"));
         for word in ["sk-test", "test", "sk-mock-mock-mock-mock-mock-mock-mock-mock", "", "no-key"]
         {
             assert!(!looks_real(word), "{word}");

@@ -18,16 +18,16 @@ use crate::{
 
 /// A run that is built up call by call.
 #[derive(Debug)]
-pub(super) struct Run {
+pub(crate) struct Run {
     pub(super) tally: Tally,
-    pub(super) info: RunInfo,
+    pub(crate) info: RunInfo,
     clock: Duration,
     next: u64,
     segment: u16,
 }
 
 impl Run {
-    pub(super) fn of(scenario: impl Into<Scenario>) -> Self {
+    pub(crate) fn of(scenario: impl Into<Scenario>) -> Self {
         let info = RunInfo {
             run_id: "01JV0W2T4QH8F3N6Y9ZB5C7D1E".into(),
             started_at: SystemTime::UNIX_EPOCH + Duration::from_secs(1_778_398_200),

@@ -324,6 +324,16 @@ fn an_agent_that_could_never_be_tested_is_told() {
         assert!(told.contains(part), "{told} has no `{part}`");
     }
     assert_eq!(parse(&live("")).err(), None);
+    let known = |model: &str| {
+        let own = "models:\n  - {name: ours, script: [{answer: a}]}\n";
+        parse(&(RECOVERY.replace("claude-sonnet-4-5", model) + own)).err()
+    };
+    for model in ["ours", "scripted:careful", "gpt-9"] {
+        assert_eq!(known(model), None, "{model}");
+    }
+    let unknown = known("our").unwrap();
+    assert!(unknown.to_string().ends_with("there is no model `our`"), "{unknown}");
+    assert_eq!(unknown.hint.unwrap(), "did you mean `ours`?");
 }
 
 #[test]

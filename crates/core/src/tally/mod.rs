@@ -342,6 +342,22 @@ mod tests {
     }
 
     #[test]
+    fn calls_are_counted_by_how_long_they_took_and_how_late_they_began() {
+        let mut tally = Tally::default();
+        for (id, took) in [(0, 10), (1, 20), (2, 40), (3, 40)] {
+            let mut late = call(id, "t", 100);
+            late.intended = Duration::from_millis(95);
+            tally.observe(&request(&late));
+            tally.observe(&end(&late, 95 + took, None));
+        }
+        let limits = [9, 11, 15, 30, 50].map(Duration::from_millis);
+        assert_eq!(tally.over(limits), [4, 3, 3, 2, 0]);
+        assert_eq!(tally.last_end(), Duration::from_millis(135));
+        let lag = histogram::quantile(&tally.generator.lag(), 0.5).unwrap();
+        assert!(lag.abs_diff(Duration::from_millis(5)) < Duration::from_micros(10), "{lag:?}");
+    }
+
+    #[test]
     fn a_call_that_was_never_answered_is_no_slow_first_call() {
         let mut tally = Tally::default();
         for id in 0..2 {
