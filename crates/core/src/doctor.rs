@@ -157,4 +157,13 @@ mod tests {
         assert_eq!((failed.checks[0].health, failed.passed), (Health::Failed, false));
         assert!(report(&[]).passed);
     }
+
+    #[test]
+    fn figures_are_short_and_numbers_only() {
+        let seen = Seen::new(Health::Ok, "x").figure("a", 1.23456).figure("b", f64::NAN).fix("do");
+        assert_eq!((seen.figures.len(), seen.figures["a"]), (1, 1.235));
+        assert_eq!(seen.fix.as_deref(), Some("do"));
+        let all = [Health::Ok, Health::CouldNotTell, Health::Warning, Health::Failed];
+        assert_eq!(all.map(Health::words), ["ok", "could not tell", "warning", "failed"]);
+    }
 }

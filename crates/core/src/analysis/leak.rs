@@ -106,12 +106,16 @@ mod tests {
     };
 
     fn soak(memory: fn(u64) -> f64) -> Vec<Finding> {
+        watched(120, memory, |_| 9)
+    }
+
+    fn watched(seconds: u64, memory: fn(u64) -> f64, files: fn(u64) -> u32) -> Vec<Finding> {
         let mut run = Run::default().oks(5_000);
-        for second in 0..120 {
-            let at = Duration::from_secs(second);
-            let rss_mb = memory(second);
+        for second in 0..seconds {
+            let (at, rss_mb, open_files) =
+                (Duration::from_secs(second), memory(second), files(second));
             let sample =
-                ProcessSample { at, rss_mb, pss_mb: None, cpu_pct: 1.0, threads: 1, open_files: 9 };
+                ProcessSample { at, rss_mb, pss_mb: None, cpu_pct: 1.0, threads: 1, open_files };
             run.tally.observe(&Event::Process(sample));
         }
         judge(&run.tally, &info(Scenario::soak().duration(Duration::from_secs(120))))
@@ -124,5 +128,19 @@ mod tests {
         assert!(found[0].evidence[0].ends_with("KB a call"));
         assert_eq!(soak(|second| 50.0 + (second.min(20)) as f64 * 3.0), []);
         assert_eq!(soak(|second| 50.0 + (second % 10) as f64 * 5.0), []);
+    }
+
+    #[test]
+    fn files_that_only_grow_are_a_leak_and_what_was_not_seen_is_told() {
+        let found = watched(120, |_| 50.0, |second| second as u32);
+        assert_eq!((found.len(), found[0].id.as_str()), (1, DESCRIPTOR_LEAK));
+        assert!(found[0].message.starts_with("the server's open files only grow: "));
+        assert!((0.9..1.1).contains(&found[0].figures["per_sec"]), "{found:?}");
+        let unseen = watched(0, |_| 0.0, |_| 0);
+        assert_eq!(unseen[0].id, LEAK_INDETERMINATE);
+        assert!(unseen[0].message.contains("was not watched"), "{unseen:?}");
+        let few = watched(5, |second| 50.0 + second as f64 * 9.0, |_| 9);
+        assert_eq!(few[0].id, LEAK_INDETERMINATE);
+        assert_eq!(few[0].hint.as_deref(), Some("run it for longer, or look more often"));
     }
 }

@@ -453,6 +453,21 @@ mod tests {
     }
 
     #[test]
+    fn a_template_is_filled_in_from_the_request() {
+        let template = |text: &str| super::super::fixture::Template::try_from(text.to_owned());
+        let mut asked = request("gpt-4", "hello");
+        asked.body = json!({"n": 3});
+        let filled = |text: &str| template(text).unwrap().render(&asked);
+        let all = "{{ user_message }} {{ model }} {{ provider }} {{ request.n }}";
+        assert_eq!(filled(all).unwrap(), "hello gpt-4 openai 3");
+        let unknown = filled("{{ nobody }}").unwrap_err();
+        assert!(unknown.starts_with("content_template: undefined value"), "{unknown}");
+        assert!(filled("{% for a in range(99999) %}xxxxxxxxxxxxxxxxxx{% endfor %}").is_err());
+        let broken = template("{{ a").unwrap_err();
+        assert!(broken.starts_with("not a template: syntax error"), "{broken}");
+    }
+
+    #[test]
     fn a_book_knows_what_is_in_it() {
         let full = book(
             "fixtures:

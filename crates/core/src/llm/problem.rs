@@ -151,5 +151,10 @@ mod tests {
             assert_eq!(wording(Provider::Anthropic, status).kind, anthropic, "{status}");
             assert_eq!(wording(Provider::Gemini, status).kind, gemini, "{status}");
         }
+        assert_eq!(wording(Provider::Openai, 599), Wording { kind: "server_error", code: "error" });
+        assert_eq!(wording(Provider::Anthropic, 402).kind, "billing_error");
+        for (status, kind) in [(409, "ABORTED"), (499, "CANCELLED"), (501, "UNIMPLEMENTED")] {
+            assert_eq!(wording(Provider::Gemini, status).kind, kind);
+        }
     }
 }

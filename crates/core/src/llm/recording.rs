@@ -219,6 +219,24 @@ mod tests {
     }
 
     #[test]
+    fn the_place_of_the_first_difference_is_told() {
+        let recordings = Recordings::new(vec![recording(r#"{"a":[1,{"b":2}]}"#, "one")]);
+        assert_eq!((recordings.len(), recordings.is_empty()), (1, false));
+        assert!(Recordings::new(Vec::new()).is_empty());
+        let why = |verb: &str, path: &str, body: &str| {
+            recordings.why_not(&RecordedRequest::new(verb, path, body.as_bytes()))
+        };
+        let deep = why("POST", "/v1/x", r#"{"a":[1,{"b":3}]}"#);
+        assert!(deep.contains("`body.a[1].b` differs"), "{deep}");
+        let longer = why("POST", "/v1/x", r#"{"a":[1]}"#);
+        assert!(longer.contains("`body.a` differs"), "{longer}");
+        let elsewhere = why("GET", "/v1/y", "");
+        assert!(elsewhere.contains("it is POST /v1/x"), "{elsewhere}");
+        let text = RecordedRequest::new("POST", "/v1/x", b"no json");
+        assert!(recordings.why_not(&text).contains("`body` differs"));
+    }
+
+    #[test]
     fn keys_are_masked_on_both_sides() {
         let body = r#"{"key":"sk-proj-abcdefghijklmnopqrstuv"}"#;
         let recordings = Recordings::new(vec![recording(body, "one")]);

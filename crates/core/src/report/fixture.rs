@@ -24,6 +24,7 @@ pub(crate) struct Run {
     clock: Duration,
     next: u64,
     segment: u16,
+    gap: Duration,
 }
 
 impl Run {
@@ -54,10 +55,17 @@ impl Run {
             trace_bytes: 8_598_323,
             run_dir: Some("runs/01JV0W2T4QH8F3N6Y9ZB5C7D1E".into()),
         };
-        Self { tally: Tally::default(), info, clock: Duration::ZERO, next: 0, segment: 0 }
+        Self {
+            tally: Tally::default(),
+            info,
+            clock: Duration::ZERO,
+            next: 0,
+            segment: 0,
+            gap: Duration::from_millis(4),
+        }
     }
 
-    /// Calls begin 4 ms apart, so that a few thousand of them fill some seconds.
+    /// Calls begin 4 ms apart, so that a few thousand of them fill some seconds; see [`Run::every`].
     fn start(&mut self, tool: &'static str) -> Call<'static> {
         self.next += 1;
         let call = Call {
@@ -71,7 +79,7 @@ impl Run {
             intended: self.clock,
             started: self.clock,
         };
-        self.clock += Duration::from_millis(4);
+        self.clock += self.gap;
         self.tally.observe(&Event::Request { call: call.clone(), params: b"{}".as_slice().into() });
         call
     }
@@ -140,6 +148,12 @@ impl Run {
     /// The clock moves on, as after a burst.
     pub(super) fn later(mut self, secs: u64) -> Self {
         self.clock += Duration::from_secs(secs);
+        self
+    }
+
+    /// What follows is so many milliseconds apart.
+    pub(super) fn every(mut self, millis: u64) -> Self {
+        self.gap = Duration::from_millis(millis);
         self
     }
 
@@ -246,10 +260,11 @@ pub(super) fn spiked() -> Report {
     };
     let mut run = Run::of(scenario.burst(secs(8), secs(4))).limits(limits);
     run.info.duration = secs(30);
-    let run = run.later(1).memory(&[40.0; 27]).segment(1).ok("get_quote", 800, 4_100);
-    let run = run.later(4).segment(2).late(1_000, 310_000, 22_000);
+    let run = run.later(1).memory(&[40.0; 27]).segment(1).every(8).ok("get_quote", 400, 4_100);
+    let run = run.later(4).segment(2).every(2).late(2_000, 310_000, 22_000);
     let run = run.failed("list", ErrorCategory::ServerError, 40, "pool exhausted");
-    let run = run.later(1).segment(3).late(250, 90_000, 6_000).ok("get_quote", 1_850, 4_300);
+    let run =
+        run.later(1).segment(3).every(6).late(250, 90_000, 6_000).ok("get_quote", 1_850, 4_300);
     let mut report = run.report();
     report.pauses = vec![Pause { from: secs(5), to: secs(7) }];
     let fault = |name: &str, from, to, calls| FaultWindow { name: name.into(), from, to, calls };

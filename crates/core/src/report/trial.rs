@@ -98,10 +98,16 @@ mod tests {
     use crate::{
         event::{Call, Event, Phase},
         tally::Tally,
+        thresholds::ToolThresholds,
     };
 
     /// A hundred calls a second for five seconds, each with its response time in milliseconds.
     fn trial(took: fn(u64) -> u64) -> Result<(), (TrialOutcome, String)> {
+        let limits = Thresholds { error_rate: 0.01, ..Thresholds::default() };
+        judge_trial(&calls(took).segments, 100.0, Duration::from_secs(5), &limits)
+    }
+
+    fn calls(took: fn(u64) -> u64) -> Tally {
         let mut tally = Tally::default();
         for n in 0..500 {
             let due = Duration::from_millis(n * 10);
@@ -120,8 +126,36 @@ mod tests {
             let at = due + Duration::from_millis(took(n));
             tally.observe(&Event::Response { call, at, result: b"{}".as_slice().into() });
         }
-        let limits = Thresholds { error_rate: 0.01, ..Thresholds::default() };
-        judge_trial(&tally.segments, 100.0, Duration::from_secs(5), &limits)
+        tally
+    }
+
+    #[test]
+    fn a_trial_fails_by_any_limit_and_is_none_if_it_could_not_be_offered() {
+        let judge = |tally: &Tally, hold: u64, limits: &Thresholds| {
+            judge_trial(&tally.segments, 100.0, Duration::from_secs(hold), limits)
+        };
+        let limit = |millis| ToolThresholds {
+            p95_latency: Duration::from_millis(millis),
+            ..ToolThresholds::new("echo")
+        };
+        let of_tool = |millis| Thresholds { tool: vec![limit(millis)], ..Thresholds::default() };
+        let calm = calls(|_| 20);
+        assert_eq!(judge(&calm, 5, &of_tool(30)), Ok(()));
+        let (outcome, why) = judge(&calm, 5, &of_tool(10)).unwrap_err();
+        assert_eq!(
+            (outcome, why.as_str()),
+            (TrialOutcome::Failed, "p95_latency 20.0ms (limit <=10ms)")
+        );
+        let p50_latency = Duration::from_millis(10);
+        let all = Thresholds { p50_latency, ..Thresholds::default() };
+        assert!(judge(&calm, 5, &all).unwrap_err().1.starts_with("p50_latency 20.0ms"));
+        let unsent = (TrialOutcome::Invalid, "100/s could not be sent".to_owned());
+        assert_eq!(judge(&calm, 4, &all), Err(unsent.clone()));
+        assert_eq!(judge(&Tally::default(), 5, &all), Err(unsent));
+        let mut full = calls(|_| 20);
+        full.segments[0].counts.dropped = 3;
+        let dropped = (TrialOutcome::Failed, "3 calls were dropped".to_owned());
+        assert_eq!(judge(&full, 5, &all), Err(dropped));
     }
 
     #[test]

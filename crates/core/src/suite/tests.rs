@@ -337,6 +337,24 @@ fn an_agent_that_could_never_be_tested_is_told() {
 }
 
 #[test]
+fn how_many_tests_run_at_once() {
+    for (word, number, again) in [
+        ("auto", 4, r#""auto""#),
+        ("true", 4, r#""auto""#),
+        ("false", 1, "1"),
+        ("1", 1, "1"),
+        ("7", 7, "7"),
+    ] {
+        let text = format!("{RECOVERY}run_options: {{parallel: {word}}}\n");
+        let parallel = parse(&text).unwrap().run_options.parallel;
+        assert_eq!(parallel.number(), number, "{word}");
+        assert_eq!(serde_json::to_string(&parallel).unwrap(), again, "{word}");
+    }
+    let (told, _) = error(&format!("{RECOVERY}run_options: {{parallel: many}}\n"));
+    assert!(told.contains("`auto`, `false`, or a number from 1"), "{told}");
+}
+
+#[test]
 fn a_suite_is_known_by_its_content() {
     assert!(Suite::is_suite(RECOVERY) && Suite::is_suite("{\"servers\": {}}"));
     assert!(Suite::is_suite("# a comment\ntools :\n"));
