@@ -119,6 +119,8 @@ mod tests {
         assert_eq!(visible("\u{202e}evil\u{9b}31m\x07", 80), "\\u{202e}evil\\u{9b}31m\\x07");
         assert_eq!(visible_bytes(b"ok\xff\xfe", 80), "ok\u{fffd}\u{fffd}");
         assert_eq!(visible_bytes(&[b'a'; 1000], 5), "aaaaa…");
+        assert_eq!(visible("a\tb", 80), "a\\tb");
+        assert_eq!(visible_lines("one\n\n two \nthree\n", 2, 4), [" two…", "thre…"]);
     }
 
     #[test]

@@ -99,6 +99,26 @@ mod tests {
     }
 
     #[test]
+    fn frames_that_are_too_long_and_replies_to_nobody_are_told() {
+        let run = Run::default()
+            .oks(3)
+            .noted(note::FRAME_TOO_LARGE, "17 MB")
+            .noted(note::ORPHAN_REPLY, "id 99")
+            .noted(note::ORPHAN_REPLY, "id 98");
+        let found = judge(&run.tally, &info(Scenario::sustained()));
+        let told: Vec<_> =
+            found.iter().map(|one| (one.id.as_str(), one.message.as_str())).collect();
+        assert_eq!(
+            told,
+            [
+                (FRAME_TOO_LARGE, "1 frame longer than we take"),
+                (ORPHAN_REPLY, "2 replies to no open request"),
+            ]
+        );
+        assert_eq!(found[1].evidence, ["id 98", "id 99"]);
+    }
+
+    #[test]
     fn a_healthy_run_is_silent() {
         assert!(judge(&Run::default().oks(9).tally, &info(Scenario::sustained())).is_empty());
     }

@@ -232,4 +232,20 @@ mod tests {
             CompareConfig { throughput: Some(Allowance::UpTo(0.2)), ..CompareConfig::default() };
         assert_eq!(config.policy(&open.kind).throughput, Some(0.2));
     }
+
+    #[test]
+    fn what_is_written_takes_the_place_of_what_is_usual() {
+        let text = "p50 = '5%'\np95 = 'off'\np99 = '20%'\nerror_rate = '1%'\nthroughput = 'off'\n\
+                    allow_deadlocks = true\nundecided = 'fail'\n";
+        let config: CompareConfig = toml::from_str(text).unwrap();
+        let policy = config.policy(&Scenario::sustained().build().kind);
+        assert_eq!((policy.p50, policy.p95, policy.p99), (Some(0.05), None, Some(0.2)));
+        assert_eq!((policy.error_rate, policy.throughput), (Some(0.01), None));
+        assert_eq!(policy.new_deadlocks, NewDeadlocks::Allow);
+        assert_eq!(policy.undecided, Undecided::Fail);
+        assert_eq!(toml::to_string(&config).unwrap(), text.replace('\'', "\""));
+        assert!(!config.is_empty() && CompareConfig::default().is_empty());
+        let usual = CompareConfig::default().policy(&Scenario::sustained().build().kind);
+        assert_ne!(usual.new_deadlocks, NewDeadlocks::Allow);
+    }
 }

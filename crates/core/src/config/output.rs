@@ -95,6 +95,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_tag_is_one_short_word() {
+        let check =
+            |tag: String| OutputConfig { tags: vec![tag], ..OutputConfig::default() }.check();
+        for tag in ["v1.2", &"é".repeat(100)] {
+            assert_eq!(check(tag.to_owned()), Ok(()));
+        }
+        for tag in ["", "a b", "a,b", "a\u{1b}", &"x".repeat(101)] {
+            assert_eq!(
+                check(tag.to_owned()).unwrap_err().key.to_string(),
+                "[output] tags",
+                "{tag}"
+            );
+        }
+    }
+
+    #[test]
     fn words_are_the_serialized_ones() {
         for format in Format::ALL {
             assert_eq!(serde_json::to_value(format).unwrap(), format.as_str());

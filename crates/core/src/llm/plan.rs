@@ -188,6 +188,24 @@ mod tests {
     }
 
     #[test]
+    fn delays_are_as_they_are_written() {
+        let pauses = |text: &str| {
+            let fixture = fixture(text);
+            let mut plan = plan(&fixture, 0);
+            assert!(!plan.jitters());
+            (0..4).map(|_| plan.pause().as_secs_f64() * 1e3).collect::<Vec<_>>()
+        };
+        assert_eq!(pauses("streaming: {latency: 20}"), [20.0; 4]);
+        assert_eq!(pauses("faults: [{delays: {constant: 3}}]"), [3.0; 4]);
+        assert_eq!(pauses("faults: [{delays: {recorded: [1, 2, 4]}}]"), [1.0, 2.0, 4.0, 1.0]);
+        let spread = pauses("faults: [{delays: {uniform: [5, 9]}}]");
+        assert!(spread.iter().all(|pause| (5.0..9.0).contains(pause)), "{spread:?}");
+        assert!(spread[0] != spread[1], "{spread:?}");
+        let fixture = fixture("streaming: {latency: 20}, failure: {latency_jitter_ms: 10}");
+        assert!(plan(&fixture, 0).jitters());
+    }
+
+    #[test]
     fn without_a_seed_the_number_of_the_request_decides() {
         let fixture = fixture("failure: {duplicate_frames: true, probability: 0.5}");
         let told: Vec<_> = (0..64).map(|counter| plan(&fixture, counter).duplicate).collect();

@@ -145,6 +145,17 @@ mod tests {
     }
 
     #[test]
+    fn an_unknown_revision_is_answered_with_the_nearest() {
+        let hint = |text: &str| text.parse::<Revision>().unwrap_err().hint().unwrap();
+        assert_eq!(hint("2025-11-26"), "did you mean `2025-11-25`?");
+        assert!(
+            hint("latest").starts_with("use `auto` or one of 2024-11-05, "),
+            "{}",
+            hint("latest")
+        );
+    }
+
+    #[test]
     fn only_the_newest_revision_is_modern() {
         assert_eq!(Revision::NEWEST_LEGACY.era(), Era::Legacy);
         assert_eq!(Revision::NEWEST_MODERN.era(), Era::Modern);

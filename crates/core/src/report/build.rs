@@ -271,7 +271,7 @@ fn measured_times(latency: &LatencyStats) -> Measured {
     }
 }
 
-fn verdict(report: &Report, findings: &[super::Finding]) -> Verdict {
+pub(super) fn verdict(report: &Report, findings: &[super::Finding]) -> Verdict {
     let worst = findings.iter().map(|finding| finding.severity).max();
     let unfinished = report.interrupted
         || (report.validity.client_bound && !report.threshold_violations.is_empty())

@@ -320,8 +320,9 @@ pub(super) fn ramped() -> Report {
     run.info.duration = Duration::from_secs(17);
     for step in 1_u16..=8 {
         let answered = 500.min(u64::from(step) * 120);
-        // Calls are 4 ms apart, and a step takes two seconds.
-        run = run.segment(step).ok("get_quote", answered, 3_000 + 900 * u64::from(step));
+        // A step takes two seconds.
+        run = run.segment(step).every(1_900 / answered);
+        run = run.ok("get_quote", answered, 3_000 + 900 * u64::from(step));
         run = run.failed("list", ErrorCategory::Timeout, u64::from(step / 4), "too late");
         run.clock = Duration::from_secs(u64::from(step) * 2);
     }

@@ -6,12 +6,15 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::{
-    RENDERERS, Renderer, Report, build,
+    RENDERERS, Renderer, Report, Severity, Verdict, build,
+    build::verdict,
     fixture::{Run, deadlocked, fuzzed, healthy, hostile, ramped, spiked, violated},
     hlog, json, markdown, meaning, openmetrics, summary, terminal,
     wrap::width,
 };
-use crate::{outcome::ErrorCategory, scenario::Scenario, tally::Tally, thresholds::Thresholds};
+use crate::{
+    analysis, outcome::ErrorCategory, scenario::Scenario, tally::Tally, thresholds::Thresholds,
+};
 
 fn text(renderer: &dyn Renderer, report: &Report) -> String {
     let mut bytes = Vec::new();
@@ -351,5 +354,40 @@ proptest! {
         report.interrupted |= interrupted;
         check(&report);
         prop_assert!(meaning(&report).len() <= 5);
+    }
+}
+
+#[test]
+fn a_verdict_blames_the_server_only_for_what_is_its_own() {
+    let of =
+        |is_violated: bool, bound: bool, interrupted: bool, finding: Option<(&str, Severity)>| {
+            let mut report = if is_violated { violated() } else { healthy() };
+            report.validity.client_bound = bound;
+            report.interrupted = interrupted;
+            let mut example = violated().findings.remove(0);
+            let found = finding.map(|(id, severity)| {
+                (example.id, example.severity) = (id.to_owned(), severity);
+                example
+            });
+            verdict(&report, &Vec::from_iter(found))
+        };
+    let warned = Some(("x", Severity::Warning));
+    let stopped = Some((analysis::INVALIDATING[0], Severity::Warning));
+    for (is_violated, bound, interrupted, finding, expected) in [
+        (false, false, false, None, Verdict::Pass),
+        (false, false, false, Some(("x", Severity::Info)), Verdict::Pass),
+        (false, false, false, warned, Verdict::Warning),
+        (false, false, false, stopped, Verdict::Invalid),
+        (false, true, false, None, Verdict::Pass),
+        (false, false, true, None, Verdict::Invalid),
+        (true, false, false, None, Verdict::Fail),
+        (true, false, true, None, Verdict::Fail),
+        (true, true, false, None, Verdict::Invalid),
+        (true, true, true, warned, Verdict::Invalid),
+        (true, true, true, Some(("x", Severity::Critical)), Verdict::Critical),
+        (false, false, true, Some(("x", Severity::Critical)), Verdict::Critical),
+    ] {
+        let told = of(is_violated, bound, interrupted, finding);
+        assert_eq!(told, expected, "{is_violated} {bound} {interrupted} {finding:?}");
     }
 }

@@ -111,7 +111,7 @@ fn runs_beside_each_other() {
         for difference in &found {
             page.tell(name, difference);
             page.tell("  harm", &difference.harm());
-            page.tell("  strictly", &difference.clone().judged_by(0.0).verdict);
+            page.tell("  strictly", &difference.judged_by(0.0).verdict);
         }
         let part = |blocks: &[Block]| {
             let mut times: Vec<_> = blocks.iter().flat_map(|block| block.times.clone()).collect();

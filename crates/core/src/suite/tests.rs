@@ -244,6 +244,17 @@ fn what_contradicts_itself_or_tests_nothing_is_told() {
             "two faults are called `hung-search`",
         ),
         (format!("{server}fuzz: 1\n{test}"), "unknown"),
+        (
+            format!("servers: {{a: {{mock: {{}}}}, b: {{mock: {{}}}}}}\n{test}"),
+            "server`: it is missing",
+        ),
+        (
+            format!(
+                "{server}tools: [{{name: t, tool: a, expect: [{{target: duration_ms, matcher: {{contains: ''}}}}]}}]\n"
+            ),
+            "an empty text is in every text",
+        ),
+        (format!("{server}tools: [{{name: '', tool: a}}]\n"), "it is empty"),
         (format!("{server}tools: [{{name: t, tool: a, fuzz: {{cases: 0}}}}]\n"), "at least 1"),
         (format!("{server}resources: [{{name: t, uri: 'a://b', timeout_ms: 0}}]\n"), "at least 1"),
         (format!("{server}prompts: [{{name: t, prompt: p, timeout_ms: 0}}]\n"), "at least 1"),

@@ -12,7 +12,7 @@ use crate::{
     histogram::Buckets,
     report::{
         Renderer as _, Report, Window,
-        fixture::{deadlocked, healthy, hostile, ramped, spiked, violated},
+        fixture::{deadlocked, fuzzed, healthy, hostile, ramped, spiked, violated},
     },
 };
 
@@ -38,6 +38,7 @@ fn pages() {
     insta::assert_snapshot!("deadlocked_html", told(&deadlocked()));
     insta::assert_snapshot!("spiked_html", told(&spiked()));
     insta::assert_snapshot!("ramped_html", told(&ramped()));
+    insta::assert_snapshot!("fuzzed_html", told(&fuzzed()));
     insta::assert_snapshot!("hostile_html", told(&hostile()));
 }
 

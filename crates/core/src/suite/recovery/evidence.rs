@@ -143,6 +143,6 @@ mod tests {
         let mut tool = ToolEntry { name: "t".into(), ..ToolEntry::default() };
         assert_eq!(canned_text(&tool), "");
         tool.response = Some(answer);
-        assert_eq!(canned_text(&tool).contains('a'), true);
+        assert!(canned_text(&tool).contains('a'));
     }
 }
