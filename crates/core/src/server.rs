@@ -258,6 +258,28 @@ mod tests {
     use serde_json::json;
 
     #[test]
+    fn transports_have_their_words_and_addresses_keep_their_secrets() {
+        let all = [
+            Server::stdio("x").build(),
+            Server::http("http://h").build(),
+            Server::sse("http://h").build(),
+            Server::websocket("ws://h").build(),
+        ];
+        let names = all.each_ref().map(|server| server.transport.name());
+        assert_eq!(names, ["stdio", "http", "sse", "ws"]);
+        let shared = all.each_ref().map(|server| server.transport.can_be_shared());
+        assert_eq!(shared, [false, true, false, false]);
+        for (url, public) in [
+            ("http://h/a", "http://h/a"),
+            ("http://u:p@h/a@b?key=1", "http://h/a@b?…"),
+            ("http://h#x", "http://h?…"),
+            ("h/a?b", "h/a?…"),
+        ] {
+            assert_eq!(public_url(url), public);
+        }
+    }
+
+    #[test]
     fn a_server_reads_back_from_json() {
         let server = Server::http("https://h/mcp")
             .header("X", "1")

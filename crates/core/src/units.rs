@@ -313,6 +313,34 @@ mod tests {
     }
 
     #[test]
+    fn measured_things_have_the_unit_that_fits() {
+        for (nanos, told) in [
+            (999, "999ns"),
+            (1_000, "1.00µs"),
+            (999_949, "999.9µs"),
+            (999_950, "1.00ms"),
+            (9_994_999, "9.99ms"),
+            (9_995_000, "10.0ms"),
+            (999_950_000, "1.00s"),
+            (599_949_000_000, "599.9s"),
+            (599_950_000_000, "10.0min"),
+        ] {
+            assert_eq!(format_latency(Duration::from_nanos(nanos)), told);
+        }
+        for (bytes, told) in [
+            (1_023, "1023B"),
+            (1_024, "1.0KiB"),
+            (1_048_576, "1.0MiB"),
+            (1_073_741_823, "1024.0MiB"),
+            (1_073_741_824, "1.0GiB"),
+        ] {
+            assert_eq!(format_size(bytes), told);
+        }
+        let moment = SystemTime::UNIX_EPOCH + Duration::from_millis(1_778_398_200_900);
+        assert_eq!(format_utc(moment), "2026-05-10T07:30:00Z");
+    }
+
+    #[test]
     fn refuses_what_has_no_unit_or_no_number() {
         for text in ["", "5", "5 parsecs", "s", "-1s", "1e9s", "99999999999999h"] {
             assert!(parse_duration(text).is_err(), "{text:?}");

@@ -303,6 +303,30 @@ fn rounds_in_turns_see_through_a_busy_machine() {
 }
 
 #[test]
+fn tools_are_compared_in_rounds_too() {
+    let target = |label: &str, seeds: [u64; 4], slow: f64, transport: &str| {
+        let report = |seed| {
+            let mut report = run_of(Made { seed, slow, ..USUAL }, &["search", "fetch"]);
+            report.server_info.transport = transport.into();
+            report
+        };
+        TargetRuns { label: label.into(), reports: seeds.map(report).to_vec() }
+    };
+    let (a, b) = (target("a", [1, 2, 3, 4], 1.0, "stdio"), target("b", [5, 6, 7, 8], 1.5, "http"));
+    let found = rounds(&[a, b], &policy());
+    let candidate = &found.candidates[0];
+    let p50 = |name: &str| {
+        let tool = candidate.tools.iter().find(|tool| tool.name == name).unwrap();
+        let figures = tool.figures.iter();
+        assert!(figures.clone().all(|change| change.figure != Figure::Throughput), "{tool:?}");
+        figures.clone().find(|change| change.figure == Figure::P50).unwrap().change.unwrap()
+    };
+    assert!((0.4..0.6).contains(&p50("search")) && p50("fetch").abs() < 0.1);
+    let notes = candidate.notes.join("\n");
+    assert!(notes.contains("the first is reached over stdio, this one over http"), "{notes}");
+}
+
+#[test]
 fn too_few_or_bad_rounds_decide_nothing() {
     let (a, mut b) =
         (target("a", [11, 12, 13, 14, 15], 1.0), target("b", [21, 22, 23, 24, 25], 3.0));

@@ -223,6 +223,20 @@ mod tests {
     }
 
     #[test]
+    fn what_must_be_a_multiple_of_two_numbers_is_one_of_both() {
+        let both = |one: f64, other: f64, limits: Value| {
+            let (one, other) = (json!({ "multipleOf": one }), json!({ "multipleOf": other }));
+            let parts = [&one, &other, &limits].map(|part| part.as_object().unwrap());
+            number(&parts, false, Ask { name: "", turn: 0 }, &mut Seed(9).dice(0))
+        };
+        let near = json!({ "minimum": 13, "maximum": 35 });
+        assert_eq!(both(4.0, 6.0, near.clone()).unwrap().as_f64(), Some(24.0));
+        let near_half = json!({ "minimum": 1.6, "maximum": 4.4 });
+        assert_eq!(both(0.5, 1.5, near_half).unwrap().as_f64(), Some(3.0));
+        assert!(both(7.0, 11.0, near).is_err());
+    }
+
+    #[test]
     fn limits_hold() {
         let table = [
             (json!({ "minimum": 5, "maximum": 5 }), true, json!(5)),

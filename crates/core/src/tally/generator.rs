@@ -97,3 +97,44 @@ fn standstill(sample: &GeneratorSample) -> Duration {
     let unexplained = sample.wall.saturating_sub(explained);
     if unexplained < STANDSTILL { Duration::ZERO } else { unexplained }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(worker: u16, wall: u64, cpu: u64, starved: u64) -> GeneratorSample {
+        let [wall, cpu, starved] = [wall, cpu, starved].map(Duration::from_millis);
+        GeneratorSample { at: wall, worker, wall, cpu, starved }
+    }
+
+    #[test]
+    fn threads_are_told_apart_however_their_samples_come_together() {
+        let (mut one, mut two) = (Generator::default(), Generator::default());
+        one.observe(&sample(0, 500, 100, 75));
+        one.observe(&sample(1, 500, 400, 0));
+        two.observe(&sample(0, 500, 300, 150));
+        two.observe_lag(Duration::from_millis(3));
+        let mut all = Generator::default();
+        all.merge(one);
+        all.merge(two.clone());
+        all.merge(two);
+        assert_eq!(all.busiest(), Some(0.8));
+        assert_eq!(all.starved(), Some(0.25));
+        assert_eq!(all.cpu(), Duration::from_millis(1_100));
+        assert_eq!((all.lag().len(), all.standstill()), (2, None));
+        assert_eq!(Generator::default().busiest(), None);
+    }
+
+    #[test]
+    fn only_what_nothing_explains_is_a_standstill() {
+        let of = |wall, cpu, starved| {
+            let mut generator = Generator::default();
+            generator.observe(&sample(0, wall, cpu, starved));
+            generator.standstill()
+        };
+        assert_eq!(of(1_499, 0, 0), None);
+        assert_eq!(of(1_500, 0, 0), Some(Duration::from_secs(1)));
+        assert_eq!(of(4_000, 1_000, 500), Some(Duration::from_secs(2)));
+        assert_eq!(of(4_000, 2_000, 1_000), None);
+    }
+}

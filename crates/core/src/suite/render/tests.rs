@@ -5,9 +5,10 @@ use serde_json::Map;
 use super::*;
 use crate::{
     check::{CaseResult, CaseVerdict, Family},
+    eval::RecoveryReport,
     suite::{
         expect::Mismatch,
-        recovery::{CallFault, Judged, RecoveryVerdict, TracedCall, Trajectory},
+        recovery::{CallFault, Judged, Live, RecoveryVerdict, TracedCall, Trajectory},
         result::{Outcome, Repeats, TestKind, TestResult},
     },
 };
@@ -72,6 +73,51 @@ fn report() -> SuiteReport {
     let mut broken = test("unreached", TestKind::Resource, Outcome::Broken);
     broken.reason = "cannot connect to http://127.0.0.1:9/mcp\x1b[2J".into();
     SuiteReport::new(vec![flaky, negative, skipped, broken, agent()], 80.0, 1, false)
+}
+
+/// An agent that was watched on the wire and came through, after eleven calls.
+fn live() -> TestResult {
+    let mut live = agent();
+    live.outcome = Outcome::Passed;
+    live.failures.clear();
+    let judged = live.recovery.as_mut().unwrap();
+    (judged.verdict, judged.why) = (RecoveryVerdict::Recovered, "it found it elsewhere".into());
+    judged.failures.clear();
+    judged.times = Some(RecoveryReport {
+        time_to_detection_ms: Some(3_000),
+        time_to_recovery_ms: None,
+        ..RecoveryReport::default()
+    });
+    live.live = Some(Live {
+        retries: 2,
+        back_off_ms: vec![100, 250],
+        cancels: 1,
+        left_running: 1,
+        duplicated_effects: 1,
+        hang_ms: vec![3_000],
+        exit_code: Some(0),
+    });
+    let trajectory = live.trajectory.as_mut().unwrap();
+    let call = trajectory.calls[0].clone();
+    let again = TracedCall { is_error: false, fault: None, aimed_at: false, ..call.clone() };
+    trajectory.calls = [vec![call.clone(), call], vec![again; 20]].concat();
+    live
+}
+
+#[test]
+fn of_an_agent_that_was_watched() {
+    let mut failed = live();
+    failed.outcome = Outcome::Failed;
+    failed.failures = vec![Mismatch::new("live.retries", "got 2, wanted at most 1")];
+    let report = SuiteReport::new(vec![live(), failed], 80.0, 1, false);
+    for name in ["terminal", "markdown", "html"] {
+        let text = (form(name).unwrap().render)(&report);
+        // Style and scripts are the same in all pages.
+        let text = text.split("</style>").last().unwrap_or_default();
+        let text = text.split("<script").next().unwrap_or_default();
+        let text = anstream_free(text).replace(env!("CARGO_PKG_VERSION"), "[version]");
+        insta::assert_snapshot!(format!("live_{name}"), text);
+    }
 }
 
 #[test]
