@@ -1,4 +1,5 @@
-//! The schemas in `schemas/` are those of the types here.
+//! The schemas in `schemas/` are those of the types here. The command line looks at all of them, by
+//! their names; this is for whoever changes a type and runs the tests of this crate alone.
 
 use serde_json::Value;
 

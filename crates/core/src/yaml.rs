@@ -71,6 +71,10 @@ fn told(error: &Error, key: KeyPath, file: &str) -> ConfigError {
                 }
             }
         }
+        Error::DuplicateMappingKey { key: Some(twice), .. } => {
+            let why = format!("`{twice}` stands here twice");
+            ConfigError::new(key.plain(), why).with_hint("leave one of them out")
+        }
         other => ConfigError::new(key.plain(), plain(other)),
     };
     let location = error.location();
@@ -91,11 +95,6 @@ fn plain(error: &Error) -> String {
     let text = first[..cut].trim_end_matches([':', ',']);
     if text.ends_with("expected mapping start") {
         return "keys and values are expected here, such as `key: value`".into();
-    }
-    if let Some(twice) = text.strip_prefix("duplicate mapping key: ") {
-        // What follows is for whoever calls the reader.
-        let key = twice.split_once(", set ").map_or(twice, |(key, _)| key);
-        return format!("`{key}` stands here twice");
     }
     text.strip_prefix("error: ").unwrap_or(text).to_owned()
 }
@@ -157,6 +156,7 @@ mod tests {
         assert!(wrong.to_string().contains("delay_ms"), "{wrong}");
         let twice = error("tools:\n  - name: a\n    delay_ms: 1\n    delay_ms: 2\n");
         assert_eq!(twice.to_string(), "s.yml:4: `tools[0]`: `delay_ms` stands here twice");
+        assert_eq!(twice.hint.unwrap(), "leave one of them out");
         let missing = error("tools:\n  - delay_ms: 1\n");
         assert!(missing.to_string().contains("name"), "{missing}");
         let broken = error("tools: [\n");

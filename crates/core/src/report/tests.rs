@@ -67,10 +67,7 @@ fn check(report: &Report) {
 #[test]
 fn a_healthy_run() {
     let report = healthy();
-    check(&report);
-    insta::assert_snapshot!("healthy_markdown", text(&markdown::Markdown, &report));
-    insta::assert_snapshot!("healthy_json", text(&json::Metrics, &report));
-    insta::assert_snapshot!("healthy_terminal", on_terminal(&report));
+    told_in_every_form("healthy", &report);
     insta::assert_snapshot!("healthy_openmetrics", text(&openmetrics::OpenMetrics, &report));
     // The histograms themselves are compressed, and may be so in another way tomorrow.
     let log = text(&hlog::HistogramLog, &report);
@@ -81,40 +78,21 @@ fn a_healthy_run() {
     insta::assert_snapshot!("healthy_hlog", lines.collect::<String>());
 }
 
-#[test]
-fn a_deadlock() {
-    let report = deadlocked();
-    check(&report);
-    insta::assert_snapshot!("deadlocked_markdown", text(&markdown::Markdown, &report));
-    insta::assert_snapshot!("deadlocked_json", text(&json::Metrics, &report));
-    insta::assert_snapshot!("deadlocked_terminal", on_terminal(&report));
+/// The forms that every run is told in.
+fn told_in_every_form(name: &str, report: &Report) {
+    check(report);
+    insta::assert_snapshot!(format!("{name}_markdown"), text(&markdown::Markdown, report));
+    insta::assert_snapshot!(format!("{name}_json"), text(&json::Metrics, report));
+    insta::assert_snapshot!(format!("{name}_terminal"), on_terminal(report));
 }
 
 #[test]
-fn violated_thresholds() {
-    let report = violated();
-    check(&report);
-    insta::assert_snapshot!("violated_markdown", text(&markdown::Markdown, &report));
-    insta::assert_snapshot!("violated_json", text(&json::Metrics, &report));
-    insta::assert_snapshot!("violated_terminal", on_terminal(&report));
-}
-
-#[test]
-fn a_burst_on_a_schedule() {
-    let report = spiked();
-    check(&report);
-    insta::assert_snapshot!("spiked_markdown", text(&markdown::Markdown, &report));
-    insta::assert_snapshot!("spiked_json", text(&json::Metrics, &report));
-    insta::assert_snapshot!("spiked_terminal", on_terminal(&report));
-}
-
-#[test]
-fn a_ramp_and_a_fuzzer() {
-    for (name, report) in [("ramped", ramped()), ("fuzzed", fuzzed())] {
-        check(&report);
-        insta::assert_snapshot!(format!("{name}_markdown"), text(&markdown::Markdown, &report));
-        insta::assert_snapshot!(format!("{name}_terminal"), on_terminal(&report));
-    }
+fn runs_of_all_kinds() {
+    told_in_every_form("deadlocked", &deadlocked());
+    told_in_every_form("violated", &violated());
+    told_in_every_form("spiked", &spiked());
+    told_in_every_form("ramped", &ramped());
+    told_in_every_form("fuzzed", &fuzzed());
 }
 
 #[test]

@@ -78,7 +78,7 @@ impl Usl {
         if a <= 0.0 || b < 0.0 || c < 0.0 {
             return None;
         }
-        // Nothing is added so that a share of -0 is none.
+        // `+ 0.0` makes a share of -0, which would be shown with its sign, a plain 0.
         let mut curve =
             Self { alone: 1.0 / a, waiting: b / a + 0.0, crosstalk: c / a + 0.0, off: 0.0 };
         let off = points.iter().map(|(load, rate)| (curve.at(*load) - rate).abs() / rate);
