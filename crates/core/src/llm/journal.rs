@@ -81,11 +81,19 @@ pub enum Ending {
 /// How the paths end that are answered without a model, besides lists of models.
 const WITHOUT_A_MODEL: &[&str] = &["/moderations", "/count_tokens", ":countTokens"];
 
-/// Whether whoever asks at this path asks a model: lists of models and counts of tokens need none. A
-/// journal has nothing but the path to tell them by.
+/// How the paths begin where tokens are handed out.
+const OF_TOKENS: &[&str] = &["/oauth/", "/.well-known/"];
+
+/// The fault of a request whose token was good once: its client should have got another.
+pub const TOKEN_RAN_OUT: &str = "token_ran_out";
+
+/// Whether whoever asks at this path asks a model: lists of models, counts of tokens and tokens for
+/// clients need none. A journal has nothing but the path to tell them by.
 pub fn asks_a_model(path: &str) -> bool {
     let is_list = path.contains("/models") && !path.contains(':');
-    !is_list && !WITHOUT_A_MODEL.iter().any(|end| path.ends_with(end))
+    let is_without = WITHOUT_A_MODEL.iter().any(|end| path.ends_with(end))
+        || OF_TOKENS.iter().any(|beginning| path.starts_with(beginning));
+    !is_list && !is_without
 }
 
 impl Entry {
@@ -109,10 +117,16 @@ impl Entry {
         self.headers.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
     }
 
-    /// Whether another try could help.
+    /// Whether it was refused because its token was no longer good.
+    pub fn token_ran_out(&self) -> bool {
+        self.faults.iter().any(|fault| fault == TOKEN_RAN_OUT)
+    }
+
+    /// Whether another try could help; after a token that ran out, one with another token.
     pub fn is_worth_another_try(&self) -> bool {
         match self.ending {
             Ending::Complete | Ending::Aborted => false,
+            Ending::Refused if self.token_ran_out() => true,
             Ending::Refused => self
                 .should_retry
                 .unwrap_or(matches!(self.status, 408 | 409 | 425 | 429) || self.status >= 500),

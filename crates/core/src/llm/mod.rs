@@ -31,10 +31,10 @@ pub use self::{
     book::{Book, Chosen, NoMatch},
     fixture::{
         At, BytesFault, Cut, Delays, ErrorReply, Failure, Fixture, FixtureFile, Limits, LineEnd,
-        Match, Pattern, Refusal, Response, ScenarioState, Split, StreamError, StreamFault,
+        Match, Oauth, Pattern, Refusal, Response, ScenarioState, Split, StreamError, StreamFault,
         Streaming, Temperature, Template, ToolCall, ToolFault, When,
     },
-    journal::{Ending, Entry, asks_a_model},
+    journal::{Ending, Entry, TOKEN_RAN_OUT, asks_a_model},
     judge::{ClientReport, Patience, judge, rules},
     plan::{Activation, Chaos, Plan},
     problem::{Problem, Wording, wording},

@@ -10,12 +10,12 @@ use std::{
 };
 
 use mcp_loadtest_core::{
-    llm::{Book, Chaos, FixtureFile, Limits, secret},
+    llm::{Book, Chaos, FixtureFile, Limits, Oauth, secret},
     seed::Seed,
 };
 use tokio::{sync::Notify, time::Instant};
 
-use super::{journal::Journal, limits::Buckets, serve::Recorder};
+use super::{journal::Journal, limits::Buckets, oauth::Issuer, serve::Recorder};
 
 /// So many requests that no fixture answers are told.
 const MOST_UNMATCHED: u64 = 5;
@@ -28,6 +28,7 @@ pub struct Desk {
     seed: Seed,
     replay_speed: f64,
     recorder: Option<Recorder>,
+    issuer: Issuer,
     requests: AtomicU64,
     chaotic: AtomicU64,
     started: Instant,
@@ -42,6 +43,7 @@ pub struct Desk {
 pub(super) struct Set {
     pub(super) book: Book,
     pub(super) buckets: Buckets,
+    pub(super) oauth: Option<Oauth>,
 }
 
 /// What a desk is made from.
@@ -57,7 +59,8 @@ impl Set {
     fn new(files: Vec<FixtureFile>, seed: Seed) -> Self {
         let limits: Option<Limits> = files.iter().find_map(|file| file.limits.clone());
         let buckets = Buckets::new(limits.unwrap_or_default());
-        Self { book: Book::new(files, seed), buckets }
+        let oauth = files.iter().find_map(|file| file.oauth.clone());
+        Self { book: Book::new(files, seed), buckets, oauth }
     }
 }
 
@@ -70,6 +73,7 @@ impl Desk {
             seed,
             replay_speed,
             recorder,
+            issuer: Issuer::new(seed),
             requests: AtomicU64::new(0),
             chaotic: AtomicU64::new(0),
             started: Instant::now(),
@@ -97,9 +101,10 @@ impl Desk {
         *self.set.write().unwrap_or_else(PoisonError::into_inner) = set;
     }
 
-    /// Begins anew: stories, counts of requests, and the journal. Buckets stay as they are.
+    /// Begins anew: stories, counts of requests, and the journal. Buckets and tokens stay as they are.
     pub fn reset(&self) {
         self.set().book.reset();
+        self.issuer.reset();
         self.journal.clear();
         self.chaotic.store(0, Ordering::Relaxed);
     }
@@ -117,6 +122,11 @@ impl Desk {
     /// How long after the start a moment was.
     pub(super) fn at(&self, moment: Instant) -> Duration {
         moment.saturating_duration_since(self.started)
+    }
+
+    /// Who hands out tokens, where they are needed.
+    pub(super) fn issuer(&self) -> &Issuer {
+        &self.issuer
     }
 
     pub(super) fn recorder(&self) -> Option<&Recorder> {

@@ -20,6 +20,7 @@
 //! | `frame`   | events of a stream; `serve` writes them                               |
 //! | `desk`    | the fixtures in force, the limits and the journal                     |
 //! | `limits`  | buckets of requests and tokens                                        |
+//! | `oauth`   | tokens that clients need, where fixtures say so                       |
 //! | `journal` | what each client asked and got                                        |
 //! | `record`  | what is kept of a request until somebody wants to read it             |
 //! | `serve`   | sockets                                                               |
@@ -32,6 +33,7 @@ mod dialect;
 mod frame;
 mod journal;
 mod limits;
+mod oauth;
 mod pieces;
 mod record;
 mod serve;
@@ -57,6 +59,11 @@ pub use self::{
 /// The APIs that are served: whose it is, its verb, and its path for people.
 pub fn apis() -> impl Iterator<Item = (Provider, &'static str, &'static str)> {
     dialect::DIALECTS.iter().map(|dialect| (dialect.provider, dialect.verb, dialect.path))
+}
+
+/// Where tokens are handed out if fixtures ask for them: the verb, the path, and what is there.
+pub fn token_endpoints() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    oauth::ENDPOINTS.iter().map(|endpoint| (endpoint.verb, endpoint.path, endpoint.about))
 }
 
 /// A mock of the APIs of models that is not listening yet.

@@ -39,6 +39,8 @@ pub(super) struct Scene<'a> {
     pub(super) now: SystemTime,
     /// The shortest step of the clock that calls are measured with.
     pub(super) tick: Duration,
+    /// On Windows, which of its two worlds of native code this program is of.
+    pub(super) world: Option<&'static str>,
     /// The server that was named.
     pub(super) server: Option<Server>,
     /// Whether another revision than the one asked for is a failure.
@@ -59,6 +61,7 @@ impl<'a> Scene<'a> {
             free: limits::free_space(existing(&runs)),
             now: wall_time(),
             tick: tick(),
+            world: WORLD,
             server: None,
             strict_protocol: false,
             tee_stderr: false,
@@ -87,12 +90,19 @@ impl<'a> Scene<'a> {
             free: Some(100 << 30),
             now: SystemTime::UNIX_EPOCH + Duration::from_secs(1_790_000_000),
             tick: Duration::from_nanos(50),
+            world: None,
             server: None,
             strict_protocol: false,
             tee_stderr: false,
         }
     }
 }
+
+const WORLD: Option<&str> = match () {
+    () if !cfg!(windows) => None,
+    () if cfg!(target_env = "msvc") => Some("msvc"),
+    () => Some("gnu"),
+};
 
 /// The directory itself, or the nearest one above it that is there.
 pub(super) fn existing(path: &Path) -> &Path {

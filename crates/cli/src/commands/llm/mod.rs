@@ -10,7 +10,7 @@ use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Subcommand};
 use mcp_loadtest_core::exit::Exit;
-use mcp_loadtest_mock::llm::apis;
+use mcp_loadtest_mock::llm::{apis, token_endpoints};
 
 use super::explain;
 use crate::{admin_args::AdminArgs, env::Env, error::CliError, listen::parse_listen};
@@ -124,11 +124,16 @@ const KEYS: &str = include_str!("explanation.txt");
 
 fn explanation() -> String {
     let mut text =
-        "Answers as these APIs would, whole or piece by piece. No key is needed; any will do.\n\
-                    Nothing is ever flagged by a moderation.\n"
+        "Answers as these APIs would, whole or piece by piece. No key is needed; any will do, unless\n\
+                    the fixtures ask for tokens. Nothing is ever flagged by a moderation.\n"
             .to_owned();
     for (provider, verb, path) in apis() {
         text.push_str(&format!("  {:<10} {verb:<4} {path}\n", provider.name()));
     }
-    text + KEYS
+    text.push_str(KEYS);
+    text.push_str("\nWith `oauth`, tokens are handed out here:\n");
+    for (verb, path, about) in token_endpoints() {
+        text.push_str(&format!("  {verb:<4} {path:<39} {about}\n"));
+    }
+    text
 }

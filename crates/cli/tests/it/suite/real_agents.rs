@@ -24,7 +24,7 @@ fn bench(answer: &str) -> Bench {
         let script = repository().join(format!("tests/fixtures/agent-{name}.py"));
         format!(
             "  - name: {name}\n    command: ['{}', '{}']\n    model: mocked\n    servers: [api]\n    \
-             inject: [hung]\n    prompt: Search for the latest report.\n    time_budget: 60s\n    \
+             inject: [hung]\n    prompt: Search for the latest report.\n    time_budget: 300s\n    \
              recovery: {{max_detection_ms: 3000, require_clean_timeout: true}}\n",
             shown(&python()),
             shown(&script)

@@ -69,6 +69,20 @@ pub(super) static RULES: &[Rule] = &[
         look: no_backoff,
     },
     Rule {
+        id: "token_not_renewed",
+        about: "a token ran out, and the call was not made again with another",
+        meaning: "Whoever uses the program for longer than a token lives sees it fail.",
+        hint: "after a 401 get a new token and try once more, or renew it before its time is over",
+        look: token_not_renewed,
+    },
+    Rule {
+        id: "without_a_token",
+        about: "asked without a token that was handed out, and never came back with one",
+        meaning: "Nothing behind the door was tried: the client does not get in.",
+        hint: "get a token first: POST /oauth/token, and send it as `Authorization: Bearer TOKEN`",
+        look: without_a_token,
+    },
+    Rule {
         id: "used_truncated_answer",
         about: "an answer that was cut off was taken for a whole one",
         meaning: "The conversation goes on with half a sentence, or half a tool call, as if it were the answer.",
@@ -118,7 +132,8 @@ fn last_tries(chain: &Chain<'_>) -> usize {
     let last = chain.last();
     let is_alike =
         |entry: &&&Entry| (entry.ending == Ending::Refused) == (last.ending == Ending::Refused);
-    match last.is_worth_another_try() {
+    // A token that ran out has a rule of its own.
+    match last.is_worth_another_try() && !last.token_ran_out() {
         true => chain.tries.iter().rev().take_while(is_alike).count(),
         false => 0,
     }
@@ -175,6 +190,8 @@ fn no_backoff(chain: &Chain<'_>, _: &[&Entry], patience: Patience) -> Option<See
     let waits: Vec<f64> = chain
         .gaps()
         .filter(|(before, ..)| before.is_worth_another_try() && before.retry_after_ms.is_none())
+        // Whoever has a new token need not wait.
+        .filter(|(before, ..)| !before.token_ran_out())
         .map(|(_, _, waited)| waited)
         .collect();
     // One quick try is common and harmless; the second must wait.
@@ -187,6 +204,32 @@ fn no_backoff(chain: &Chain<'_>, _: &[&Entry], patience: Patience) -> Option<See
             chain.first().number
         ),
     })
+}
+
+fn token_not_renewed(chain: &Chain<'_>, _: &[&Entry], _: Patience) -> Option<Seen> {
+    let last = chain.last();
+    let used = chain.tries.iter().rev().take_while(|entry| entry.token_ran_out()).count();
+    match used {
+        0 => None,
+        1 => {
+            critical(format!("request {}: its token had run out, and no try after it", last.number))
+        }
+        _ => critical(format!("request {}: try {used} with a token that had run out", last.number)),
+    }
+}
+
+fn without_a_token(chain: &Chain<'_>, all: &[&Entry], _: Patience) -> Option<Seen> {
+    // A 401 that no fixture asked for comes from the door.
+    let is_shut_out =
+        |entry: &Entry| entry.status == 401 && entry.fixture.is_none() && !entry.token_ran_out();
+    let last = chain.last();
+    let is_let_in = |later: &&Entry| {
+        later.number > last.number && later.body_hash == last.body_hash && !is_shut_out(later)
+    };
+    if !is_shut_out(last) || all.iter().any(is_let_in) {
+        return None;
+    }
+    critical(format!("request {}: {}", last.number, last.words()))
 }
 
 fn used_truncated_answer(chain: &Chain<'_>, all: &[&Entry], _: Patience) -> Option<Seen> {

@@ -130,6 +130,43 @@ fn giving_up_at_once_is_wrong_and_after_some_tries_is_not() {
 }
 
 #[test]
+fn a_token_that_ran_out_must_be_renewed() {
+    let ran_out = |number, at| {
+        let faults = vec![crate::llm::TOKEN_RAN_OUT.to_owned()];
+        Entry { faults, fixture: None, ..refused(number, at, 401) }
+    };
+    let count = |entry| with(entry, "x-stainless-retry-count", "0");
+    let renewed =
+        [fine(1, 0.0), ran_out(2, 100.0), fine(3, 111.0), ran_out(4, 200.0), fine(5, 211.0)];
+    let report = judge(&renewed, Patience::default());
+    assert_eq!((report.findings, report.troubled, report.recovered), (vec![], 2, 2));
+    let by_the_application = [count(ran_out(1, 0.0)), count(fine(2, 11.0))];
+    assert_eq!(found(&by_the_application), []);
+    for (left, words) in [
+        (vec![ran_out(1, 0.0)], "request 1: its token had run out, and no try after it"),
+        (
+            vec![ran_out(1, 0.0), ran_out(2, 11.0), ran_out(3, 22.0)],
+            "request 3: try 3 with a token that had run out",
+        ),
+    ] {
+        let report = judge(&left, Patience::default());
+        assert_eq!(report.findings.len(), 1, "{report:?}");
+        assert_eq!((&*report.findings[0].id, report.verdict), ("token_not_renewed", Verdict::Fail));
+        assert_eq!(report.findings[0].evidence, [words]);
+    }
+}
+
+#[test]
+fn whoever_is_never_let_in_has_not_passed() {
+    let shut_out =
+        |number, at| Entry { fixture: None, client: "nobody".into(), ..refused(number, at, 401) };
+    assert_eq!(found(&[shut_out(1, 0.0)]), critical("without_a_token"));
+    let other = Entry { body_hash: "other".into(), ..fine(2, 100.0) };
+    assert_eq!(found(&[shut_out(1, 0.0), other]), critical("without_a_token"));
+    assert_eq!(found(&[shut_out(1, 0.0), fine(2, 100.0)]), [], "it came back with a token");
+}
+
+#[test]
 fn half_an_answer_that_comes_back_was_used() {
     let mut cut = entry(1, 0.0, Ending::CutShort, 200);
     cut.said = "The capital of".into();
@@ -160,9 +197,10 @@ fn an_application_that_asks_again_itself_is_not_blamed() {
 
 #[test]
 fn only_calls_of_a_model_are_judged() {
-    let mut list = fine(1, 0.0);
-    list.path = "/v1/models".into();
-    assert_eq!(judge(&[list], Patience::default()).verdict, Verdict::Invalid);
+    for path in ["/v1/models", "/oauth/token", "/.well-known/oauth-authorization-server"] {
+        let other = Entry { path: path.into(), ..fine(1, 0.0) };
+        assert_eq!(judge(&[other], Patience::default()).verdict, Verdict::Invalid, "{path}");
+    }
 }
 
 #[test]

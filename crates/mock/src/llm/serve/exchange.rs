@@ -2,7 +2,7 @@
 
 use std::{io, time::Duration};
 
-use mcp_loadtest_core::llm::{Problem, Provider, RecordedRequest, estimated_tokens};
+use mcp_loadtest_core::llm::{Oauth, Problem, Provider, RecordedRequest, estimated_tokens};
 use tokio::time::{sleep, timeout};
 
 use super::{
@@ -15,6 +15,8 @@ use super::{
 };
 use crate::llm::{
     dialect::{Kind, identity},
+    hash,
+    oauth::Visit,
     record::read_head,
 };
 
@@ -57,6 +59,11 @@ impl Connection {
             return self.record(recorder, asked, asking).await;
         }
         let set = desk.set();
+        if let Some(settings) = &set.oauth
+            && let Some(sent) = self.stopped_at_the_door(settings, &asked, asking).await
+        {
+            return sent;
+        }
         let recordings = set.book.recordings();
         let recorded = (!recordings.is_empty())
             .then(|| RecordedRequest::new(&asked.verb, &asked.target(), &asking.body));
@@ -104,6 +111,50 @@ impl Connection {
                 }
                 desk.unmatched(&words);
                 self.refuse(dialect.provider, &Problem::new(404, words), asking).await
+            }
+        }
+    }
+
+    /// Hands out tokens, and refuses whoever has none; nothing for whoever may go on.
+    async fn stopped_at_the_door(
+        &mut self,
+        settings: &Oauth,
+        asked: &Asked,
+        asking: &mut Asking,
+    ) -> Option<io::Result<Sent>> {
+        let desk = self.desk.clone();
+        let address = self.stream.local_addr().map(|address| address.to_string());
+        let visit = Visit {
+            settings,
+            verb: &asked.verb,
+            path: &asked.path,
+            query: &asked.query,
+            key: asked.key.as_deref(),
+            body: &asking.body,
+            url: format!("http://{}", address.unwrap_or_default()),
+            now: asking.at(),
+        };
+        if let Some(handed) = desk.issuer().answer(&visit) {
+            // It is full of secrets that have no form by which they could be masked.
+            asking.body = Vec::new();
+            asking.status = handed.status;
+            asking.faults.extend(handed.fault.map(str::to_owned));
+            let body = handed.body.to_string().into_bytes();
+            let whole = Whole::json(handed.status, handed.headers, body);
+            return Some(self.send(whole, asking, None).await);
+        }
+        match desk.issuer().admit(asked.key.as_deref(), asking.at()) {
+            Ok(client) => {
+                asking.client = hash(client.as_bytes());
+                None
+            }
+            Err(refused) => {
+                if let Some(client) = &refused.client {
+                    asking.client = hash(client.as_bytes());
+                }
+                asking.faults.extend(refused.fault.map(str::to_owned));
+                let provider = asking.provider;
+                Some(self.refuse(provider, &refused.problem, asking).await)
             }
         }
     }

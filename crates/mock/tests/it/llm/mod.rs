@@ -9,5 +9,6 @@ mod errors;
 mod failure;
 mod faults;
 mod journal;
+mod oauth;
 mod peer;
 mod recorded;

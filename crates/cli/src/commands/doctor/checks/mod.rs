@@ -1,4 +1,4 @@
-//! The checks, one file each; `bounds` is what those of limits share.
+//! The checks, one file each; `bounds` is what those of limits share, `ask` what those of programs do.
 //!
 //! To add one: a file here with an `ENTRY`, and a line in [`CHECKS`]. It then appears in `--only`,
 //! `--explain` and docs/reference. A check looks at the [`Scene`](super::scene::Scene) and at nothing
@@ -6,6 +6,7 @@
 //! this machine and for a healthy one. It says what to do in one line wherever something is wrong, and
 //! what it cannot find out it does not call good.
 
+mod ask;
 mod bounds;
 mod clients;
 mod clock;
@@ -18,6 +19,7 @@ mod processes;
 mod runs;
 mod runtimes;
 mod server;
+mod toolchain;
 
 use super::Check;
 
@@ -27,6 +29,7 @@ pub(super) const SERVER: &str = server::ENTRY.id;
 /// One line per check, in the order in which they are told.
 pub(crate) const CHECKS: &[Check] = &[
     runtimes::ENTRY,
+    toolchain::ENTRY,
     open_files::ENTRY,
     processes::ENTRY,
     ports::ENTRY,

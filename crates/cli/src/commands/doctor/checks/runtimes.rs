@@ -1,18 +1,19 @@
 //! The interpreters that MCP servers are written for: are they there, do they run, are they new enough?
 
-use std::{path::Path, time::Duration};
+use std::path::Path;
 
 use mcp_loadtest_core::{
     display::visible,
     doctor::{Health, Seen},
     hint::Hint as _,
-    server::InheritEnv,
 };
-use mcp_loadtest_wire::process::{Launch, Patience, ServerProcess, find_program};
-use tokio::{io::AsyncReadExt as _, time::timeout};
+use mcp_loadtest_wire::process::find_program;
 
-use super::super::{Check, Found, scene::Scene};
-use crate::{commands::block_on, error::CliError};
+use super::{
+    super::{Check, Found, scene::Scene},
+    ask::said_by,
+};
+use crate::error::CliError;
 
 /// A program that servers are started with.
 struct Runtime {
@@ -40,11 +41,6 @@ const RUNTIMES: &[Runtime] = &[
     Runtime { programs: &["docker"], oldest: None, wanted_for: None },
 ];
 
-/// A program that takes longer to say its version does not work.
-const PATIENCE: Duration = Duration::from_secs(15);
-/// As much of what it says is read.
-const LONGEST: u64 = 4096;
-
 pub(super) const ENTRY: Check = Check {
     id: "runtimes",
     about: "python, node, npx, uvx and docker in PATH, and their versions",
@@ -63,7 +59,7 @@ fn look(runtime: &Runtime, scene: &Scene<'_>) -> Result<Option<Seen>, CliError> 
     let mut missing = None;
     for place in places {
         match place {
-            Ok(path) => return Ok(Some(seen(runtime, &path, &block_on(version(&path))?))),
+            Ok(path) => return Ok(Some(seen(runtime, &path, &said_by(&path, "--version")?))),
             Err(error) => missing = missing.or(error.hint()),
         }
     }
@@ -77,7 +73,7 @@ fn look(runtime: &Runtime, scene: &Scene<'_>) -> Result<Option<Seen>, CliError> 
 fn seen(runtime: &Runtime, path: &Path, version: &Result<String, String>) -> Seen {
     let (name, place) = (runtime.programs[0], path.display());
     let said = match version {
-        Ok(said) => visible(said, 80),
+        Ok(said) => visible(said.lines().next().unwrap_or_default().trim(), 80),
         Err(why) => {
             return Seen::new(Health::Failed, format!("{place} is there but does not run: {why}"))
                 .fix(format!("run `{place} --version` by hand; install `{name}` anew"));
@@ -101,33 +97,6 @@ fn numbers(said: &str) -> Option<(u32, u32)> {
         let mut parts = word.split('.').map(|part| part.parse().ok());
         Some((parts.next()??, parts.next()??))
     })
-}
-
-/// What the program says when it is asked for its version.
-async fn version(path: &Path) -> Result<String, String> {
-    let launch = Launch {
-        args: vec!["--version".into()],
-        inherit_env: InheritEnv::All,
-        ..Launch::new(path.display().to_string())
-    };
-    let mut process = ServerProcess::spawn(&launch).map_err(|error| error.to_string())?;
-    drop(process.take_stdin());
-    let asked = async {
-        let mut said = String::new();
-        if let Some(stdout) = process.take_stdout() {
-            // What is no text is no version either.
-            let _ = stdout.take(LONGEST).read_to_string(&mut said).await;
-        }
-        (said, process.wait().await)
-    };
-    let asked = timeout(PATIENCE, asked).await;
-    process.stop(Patience { eof: Duration::ZERO, ..Patience::default() }).await;
-    let (said, exit) = asked.map_err(|_| format!("no answer in {} s", PATIENCE.as_secs()))?;
-    match (exit.code, said.lines().next()) {
-        (Some(0), Some(line)) => Ok(line.trim().to_owned()),
-        (Some(0), None) => Err("it says nothing".into()),
-        _ => Err(format!("it {exit}")),
-    }
 }
 
 #[cfg(test)]

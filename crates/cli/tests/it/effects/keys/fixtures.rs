@@ -63,6 +63,7 @@ pub(super) const FIXTURES: &[Key] = &[
         Tested(&["mock llm::control::fixtures_are_switched_and_the_journal_read"]),
     ),
     Key("File.limits", Tested(&["mock llm::chosen::buckets_empty_and_tell_the_truth"])),
+    Key("File.oauth", Tested(&["mock llm::oauth::nothing_is_answered_without_a_token"])),
     Key("File.recordings", Tested(&["core llm::recording::tests::keys_are_masked_on_both_sides"])),
     Key("Fixture.catch_all", Tested(&["mock llm::chosen::every_condition_is_looked_at"])),
     Key(
@@ -108,6 +109,29 @@ pub(super) const FIXTURES: &[Key] = &[
     Key("Match.temperature", Tested(&["mock llm::chosen::every_condition_is_looked_at"])),
     Key("Match.tool_schema", Tested(&["mock llm::chosen::every_condition_is_looked_at"])),
     Key("Match.user_message", Tested(&["mock llm::journal::every_ending_has_its_word"])),
+    Key("Oauth.client_id", Tested(&["mock llm::oauth::only_a_client_that_is_known_gets_tokens"])),
+    Key(
+        "Oauth.client_secret",
+        Tested(&["mock llm::oauth::only_a_client_that_is_known_gets_tokens"]),
+    ),
+    Key(
+        "Oauth.expires_in",
+        Tested(&[
+            "mock llm::oauth::tokens::tests::a_token_is_good_until_its_time_or_its_uses_are_over",
+        ]),
+    ),
+    Key(
+        "Oauth.fail_first",
+        Tested(&["mock llm::oauth::the_first_requests_for_a_token_fail_and_again_after_a_reset"]),
+    ),
+    Key(
+        "Oauth.pending",
+        Tested(&["mock llm::oauth::a_device_is_let_in_after_it_has_asked_as_often_as_told"]),
+    ),
+    Key(
+        "Oauth.uses",
+        Tested(&["mock llm::oauth::a_token_runs_out_and_whoever_gets_another_has_passed"]),
+    ),
     Key("Pattern.regex", Tested(&["mock llm::chosen::every_condition_is_looked_at"])),
     Key(
         "RecordedChunk.after_ms",
