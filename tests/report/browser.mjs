@@ -174,7 +174,7 @@ async function walk() {
 async function live() {
   const { page, errors } = await open({ viewport: { width: 1280, height: 900 }, colorScheme: "light" });
   const text = (name) => page.locator(name).first().textContent();
-  const limit = { timeout: 60_000 };
+  const limit = { timeout: 240_000 };
   await page.waitForFunction(() => document.querySelectorAll(".plot canvas").length >= 5, null, limit);
   const seen = { word: await text(".verdict"), early: { shown: await shown(page), plots: await plots(page) } };
   const updates = () => page.evaluate(() => Number(document.documentElement.dataset.updates ?? 0));

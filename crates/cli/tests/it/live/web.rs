@@ -101,7 +101,8 @@ fn looked(url: &str) -> Value {
 fn a_page_grows_and_ends_with_the_report() {
     let dir = tempfile::tempdir().unwrap();
     let server = mock("mock-normal.py");
-    let flags = ["--tool", "echo", "--rate", "50/s", "--duration", "45s"];
+    // As long as a browser may take to begin on a busy machine.
+    let flags = ["--tool", "echo", "--rate", "20/s", "--duration", "120s"];
     let mut watched = Watched::start(dir.path(), &server, &flags);
     let seen = looked(&watched.url);
 
