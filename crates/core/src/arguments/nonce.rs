@@ -145,6 +145,7 @@ mod tests {
                 [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1 << 39, 0, 0), (0, 1 << 23, 0)]
             {
                 let nonce = Nonce::new(Seed(seed), iter, session, worker);
+                assert_eq!((nonce.as_str().len(), &nonce.as_str()[..3]), (19, "mlt"));
                 assert!(
                     nonce.as_str().bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit())
                 );
@@ -178,5 +179,31 @@ mod tests {
             assert_eq!(own.look(text.as_bytes()), Sighting::Nothing, "{text}");
         }
         assert_eq!(own.look(&own.as_bytes()[..18]), Sighting::Nothing);
+    }
+
+    #[test]
+    fn only_escapes_become_what_they_stand_for() {
+        for (json, plain) in [
+            ("no escape u0041", "no escape u0041"),
+            (r"\u0041 xu0042", "A xu0042"),
+            (r"x\\\u0041\n", r"xA\n"),
+            (r"\u0041\u00", r"A\u00"),
+        ] {
+            assert_eq!(*without_escapes(json.as_bytes()), *plain.as_bytes(), "{json}");
+        }
+    }
+
+    #[test]
+    fn a_failure_is_a_misdelivery_by_its_beginning() {
+        for (message, expected) in [
+            (CROSSED.to_owned(), true),
+            (format!("{NOT_ECHOED}: x"), true),
+            (format!("x: {CROSSED}"), false),
+            (String::new(), false),
+        ] {
+            assert_eq!(is_misdelivered(&message), expected, "{message}");
+        }
+        let nonce = Nonce::new(Seed(1), 0, 0, 0);
+        assert_eq!(format!("{nonce:?}"), format!("Nonce({})", nonce.as_str()));
     }
 }

@@ -194,4 +194,11 @@ mod tests {
         let cells = objects(&rows, &schema()).unwrap();
         assert_eq!(cells.get(0), br#"{"limit": "{{iter}}"}"#);
     }
+
+    #[test]
+    fn a_number_without_a_fraction_is_whole_however_it_is_written() {
+        assert_eq!(first("limit\n2.0\n"), Ok(json!({"limit": 2.0})));
+        assert_eq!(first("limit\n3e2\n"), Ok(json!({"limit": 300.0})));
+        assert_eq!(first("ratio,limit\n2,-4\n"), Ok(json!({"ratio": 2, "limit": -4})));
+    }
 }

@@ -399,6 +399,7 @@ mod tests {
         assert_eq!(end_of("random.choice a b"), None);
         assert_eq!(end_of("random.choice }}"), Some(14));
         assert_eq!(end_of("random.choice}}"), Some(13));
+        assert_eq!(end_of("random.choice"), None);
     }
 
     #[test]

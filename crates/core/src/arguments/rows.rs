@@ -389,6 +389,8 @@ mod tests {
         let long = "x".repeat(MOST_TEXT + 1);
         let error = Rows::read(FileKind::Jsonl, &long).unwrap_err();
         assert_eq!(error.to_string(), "the file is larger than 256 MiB");
+        let error = Rows::read(FileKind::Jsonl, &long[1..]).unwrap_err();
+        assert_eq!(error.to_string(), "line 1: not JSON: expected value (column 1)", "it is read");
         let many = "a\n".repeat(MOST_ROWS + 2);
         let error = Rows::read(FileKind::Csv, &many).unwrap_err();
         assert_eq!(error.to_string(), "line 1000002: there are more than 1000000 rows");
