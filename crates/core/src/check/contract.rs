@@ -147,6 +147,9 @@ mod tests {
             assert_eq!(how(Refusal::ToolError), None);
             assert_eq!(how(Refusal::ProtocolError(-32602)), since);
             assert_eq!(how(Refusal::ProtocolError(-32603)), Some(Severity::Warning));
+            assert_eq!(how(Refusal::ProtocolError(-32020)), None, "a header says otherwise");
+            assert_eq!(how(Refusal::ProtocolError(32020)), Some(Severity::Warning));
+            assert_eq!(how(Refusal::InWords), Some(Severity::Warning));
             assert_eq!(how(Refusal::Status(413)), None);
             assert_eq!(how(Refusal::Status(400)), Some(Severity::Warning));
         }
@@ -164,7 +167,16 @@ mod tests {
         ] {
             assert!(speaks_of_an_error(&text(refusal)), "{refusal}");
         }
-        for result in ["42", "", "no error", r#"{"error": null}"#, r#"["error"]"#, "\u{e9}rror"] {
+        for result in [
+            "42",
+            "",
+            "no error",
+            r#"{"error": null}"#,
+            r#"{"error": false}"#,
+            r#"{"success": true}"#,
+            r#"["error"]"#,
+            "\u{e9}rror",
+        ] {
             assert!(!speaks_of_an_error(&text(result)), "{result}");
         }
         assert!(!speaks_of_an_error(&json!({})));

@@ -241,4 +241,66 @@ mod tests {
         let some = [control(CaseVerdict::CouldNotTell), control(CaseVerdict::Held), rejected];
         assert_eq!(gate(some.iter()).gate_passed, 1);
     }
+
+    #[test]
+    fn five_cases_are_shown_and_more_are_counted() {
+        for (count, last) in
+            [(4, "`search` case 3: hung"), (5, "`search` case 4: hung"), (6, "and 1 more")]
+        {
+            let results: Vec<_> =
+                (0..count).map(|at| result(&format!("case {at}"), CaseVerdict::Hung)).collect();
+            let found = found(&results);
+            assert_eq!(found[0].evidence[0], "`search` case 0: hung", "{count}");
+            assert_eq!(found[0].evidence.last().map(String::as_str), Some(last), "{count}");
+            assert_eq!(found[0].evidence.len(), count, "{count}");
+            assert_eq!(found[0].figures["cases"], count as f64);
+        }
+    }
+
+    #[test]
+    fn one_case_is_told_without_a_count() {
+        let one = result("`a` as null", CaseVerdict::Broken).detail("x").sent(b"{}");
+        let other = CaseResult::new("other", Family::Output, "b", CaseVerdict::Crashed);
+        let found = found(&[one, other]);
+        let [finding] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!(finding.message, "`search` `a` as null: broken (x)");
+        assert_eq!(finding.evidence, ["`search` `a` as null: broken (x); sent {}"]);
+    }
+
+    #[test]
+    fn a_command_names_the_tool_only_where_all_cases_are_of_it() {
+        let other = result("b", CaseVerdict::Hung).tool("fetch");
+        let none = CaseResult::new("wrong_type", Family::NegativePath, "c", CaseVerdict::Hung);
+        for (results, tool) in [
+            (vec![result("a", CaseVerdict::Hung), result("b", CaseVerdict::Hung)], Some("search")),
+            (vec![result("a", CaseVerdict::Hung), other], None),
+            (vec![none], None),
+        ] {
+            let reproduce = found(&results)[0].reproduce.clone();
+            assert_eq!(reproduce, Some(format!("probe --only wrong_type {tool:?}")));
+        }
+    }
+
+    #[test]
+    fn every_sum_of_a_gate_counts_its_own_cases() {
+        let results = [
+            CaseResult::new(CONTROL_CALL, Family::NegativePath, "", CaseVerdict::Held),
+            result("a", CaseVerdict::Rejected),
+            result("b", CaseVerdict::CouldNotTell),
+            result("c", CaseVerdict::CouldNotTell),
+            result("d", CaseVerdict::Skipped),
+            result("e", CaseVerdict::Crashed),
+            result("f", CaseVerdict::Hung),
+        ];
+        let all = Gate { checks_run: 4, failures: 2, could_not_tell: 2, gate_passed: 0 };
+        assert_eq!(gate(results.iter()), all);
+        let by_check = Gate { checks_run: 1, failures: 1, could_not_tell: 1, gate_passed: 0 };
+        assert_eq!(gate_by_check(results.iter()), by_check);
+        let held = Gate { checks_run: 1, failures: 0, could_not_tell: 0, gate_passed: 1 };
+        assert_eq!(gate_by_check(results[..2].iter()), held);
+        let refused = CaseVerdict::CouldNotTell;
+        let refused = CaseResult::new(CONTROL_CALL, Family::NegativePath, "", refused);
+        let nothing_taken = gate_by_check([refused, results[1].clone()].iter());
+        assert_eq!((nothing_taken.failures, nothing_taken.gate_passed), (0, 0));
+    }
 }

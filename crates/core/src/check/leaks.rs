@@ -183,4 +183,50 @@ mod tests {
             assert_eq!(kinds(said), [], "{said}");
         }
     }
+
+    #[test]
+    fn each_kind_is_told_once_and_all_kinds_are_told() {
+        let key = "a".repeat(24);
+        let said = format!(
+            "Traceback (most recent call last):\n  File \"x\", line 1, in call\n\
+             /srv/a/b.py [SQL: PRAGMA x] and UPDATE t SET a = 1, sk-{key}"
+        );
+        let told = [
+            (Leak::StackTrace, "Traceback (most recent call last)"),
+            (Leak::OwnFile, "/srv/a/b.py"),
+            (Leak::Secret, "sk-a… (27 characters)"),
+            (Leak::Sql, "[SQL:"),
+        ];
+        assert_eq!(find(&said, "", &[]), told.map(|(leak, shown)| (leak, shown.to_owned())));
+        let words = told.map(|(leak, _)| leak.words());
+        assert_eq!(
+            words,
+            [
+                "a stack trace",
+                "the path of a file of the server",
+                "a secret",
+                "a statement for its database"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_secret_counts_from_six_characters_on_and_only_where_it_is_told() {
+        for (secret, said, is_found) in [
+            ("abcdef", "is abcdef", true),
+            ("abcde", "is abcde", false),
+            ("abcdef", "is something else", false),
+        ] {
+            assert_eq!(!find(said, "", &[secret]).is_empty(), is_found, "{secret}: {said}");
+        }
+    }
+
+    #[test]
+    fn a_long_text_is_cut_between_its_characters() {
+        let ascii = "a".repeat(LONGEST_TEXT + 1);
+        assert_eq!(shortened(&ascii).len(), LONGEST_TEXT);
+        let wide = format!("a{}", "\u{e9}".repeat(LONGEST_TEXT));
+        assert_eq!(shortened(&wide).len(), LONGEST_TEXT - 1);
+        assert_eq!(shortened("a\u{e9}"), "a\u{e9}");
+    }
 }
