@@ -33,3 +33,28 @@ fn misses(listed: &[&Value]) -> Vec<Value> {
     values.push(json!(ODD_TEXT));
     values
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_miss_is_of_the_kind_that_is_listed() {
+        let odd = json!(ODD_TEXT);
+        for (listed, first) in [
+            (json!([1, 7, 2]), json!(8)),
+            (json!([null, -5]), json!(1)),
+            (json!([1e18]), json!(1_000_000_000_000_001_i64)),
+            (json!([true]), json!(false)),
+            (json!([null, false]), json!(true)),
+            (json!([{"a": 1}]), json!({ ODD_TEXT: true })),
+            (json!([[1]]), json!({ ODD_TEXT: true })),
+            (json!(["a", 1]), odd.clone()),
+            (json!([null]), odd.clone()),
+        ] {
+            let listed: Vec<&Value> = listed.as_array().into_iter().flatten().collect();
+            let values = misses(&listed);
+            assert_eq!((values.first(), values.last()), (Some(&first), Some(&odd)), "{listed:?}");
+        }
+    }
+}

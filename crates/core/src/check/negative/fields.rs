@@ -145,3 +145,68 @@ fn maps<'s>(root: &'s Value, schema: &'s Value) -> Vec<&'s Map> {
     }
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn names(schema: &Value, good: &Value) -> Vec<String> {
+        fields(schema, good, &json!({})).iter().map(Field::name).collect()
+    }
+
+    #[test]
+    fn fields_are_looked_for_three_steps_deep() {
+        let text = json!({"type": "string"});
+        let object = |name: &str, inner: Value| json!({"properties": {name: inner}});
+        let schema = object("a", object("b", object("c", object("d", text))));
+        let good = json!({"a": {"b": {"c": {"d": "x"}}}});
+        assert_eq!(names(&schema, &good), ["`a`", "`a.b`", "`a.b.c`"]);
+    }
+
+    #[test]
+    fn no_more_fields_than_the_most_are_looked_at() {
+        for (properties, inner, found) in [
+            (MOST_FIELDS - 2, "that is looked into", MOST_FIELDS - 1),
+            (MOST_FIELDS - 1, "that is not looked into any more", MOST_FIELDS - 1),
+            (MOST_FIELDS + 50, "beyond the most", MOST_FIELDS),
+        ] {
+            let mut all: Map = (0..properties).map(|at| (format!("p{at:04}"), json!({}))).collect();
+            all["p0000"] = json!({"properties": {"inner": {}}});
+            let schema = json!({ "properties": all });
+            let names = names(&schema, &json!({"p0000": {"inner": 1}}));
+            assert_eq!(names.len(), found, "an object {inner}");
+        }
+    }
+
+    #[test]
+    fn a_list_has_a_first_item_where_one_is_there() {
+        let schema = json!({"properties": {"l": {"items": {"type": "string"}}}});
+        assert_eq!(names(&schema, &json!({"l": ["x"]})), ["`l`", "`l[0]`"]);
+        assert_eq!(names(&schema, &json!({"l": []})), ["`l`"]);
+    }
+
+    #[test]
+    fn what_several_maps_say_of_a_property_belongs_to_one_field() {
+        let schema = json!({
+            "properties": {"s": {"type": "string"}, "t": {}},
+            "allOf": [{"properties": {"s": {"maxLength": 3}}, "required": ["t"]}],
+        });
+        let fields = fields(&schema, &json!({"s": "x"}), &json!({}));
+        let told: Vec<_> =
+            fields.iter().map(|field| (field.name(), field.maps.len(), field.required)).collect();
+        assert_eq!(told, [("`s`".to_owned(), 2, false), ("`t`".to_owned(), 1, true)]);
+        assert_eq!(fields[0].each("maxLength").collect::<Vec<_>>(), [&json!(3)]);
+    }
+
+    #[test]
+    fn each_map_is_found_once_and_not_too_many_are() {
+        let circle = json!({"$ref": "#", "anyOf": [{"$ref": "#"}, {"type": "string"}]});
+        assert_eq!(maps(&circle, &circle).len(), 3);
+        let wide = |count: usize| json!({"anyOf": vec![json!({}); count]});
+        for (count, found) in [(10, 11), (MOST_MAPS - 1, MOST_MAPS), (MOST_MAPS + 9, MOST_MAPS)] {
+            let schema = wide(count);
+            assert_eq!(maps(&schema, &schema).len(), found, "{count} branches");
+        }
+    }
+}

@@ -130,3 +130,78 @@ fn twice_the_same(_: &Value, good: Option<&Value>) -> Vec<Value> {
     let again = good.into_iter().skip(1);
     vec![[item.clone(), item].into_iter().chain(again).collect()]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_beside_a_limit_is_one_away_or_the_next_that_differs() {
+        for (limit, below, above) in [
+            (json!(5), json!([4]), json!([6])),
+            (json!(-1), json!([-2]), json!([0])),
+            (json!(2.5), json!([1.5, 0.0]), json!([3.5, 5.0])),
+            (json!(0.5), json!([-0.5, -0.5]), json!([1.5, 1.5])),
+            (json!(-4.5), json!([-5.5, -9.0]), json!([-3.5, 0.0])),
+            (json!(1e300), json!([0.0]), json!([2e300])),
+            (json!("5"), json!([]), json!([])),
+        ] {
+            assert_eq!(json!(beside(&limit, -1.0)), below, "below {limit}");
+            assert_eq!(json!(beside(&limit, 1.0)), above, "above {limit}");
+        }
+    }
+
+    #[test]
+    fn a_number_between_two_multiples_is_none() {
+        for (divisor, good, expected) in [
+            (json!(5), Some(json!(10)), json!([11, 9])),
+            (json!(2), None, json!([1, -1])),
+            (json!(1), Some(json!(3)), json!([3.5, 2.5])),
+            (json!(0.25), Some(json!(1)), json!([1.125, 0.875])),
+            (json!(3), Some(json!(6.0)), json!([7.5, 4.5])),
+            (json!(4), Some(json!("x")), json!([1, -1])),
+        ] {
+            let made = no_multiple(&divisor, good.as_ref());
+            assert_eq!(json!(made), expected, "{divisor} {good:?}");
+        }
+    }
+
+    #[test]
+    fn a_count_is_used_below_the_most_and_not_from_it_on() {
+        for (limit, expected) in [
+            (json!(0), Some(0)),
+            (json!(99), Some(99)),
+            (json!(99.0), Some(99)),
+            (json!(100), None),
+            (json!(101), None),
+            (json!(-1), None),
+            (json!("9"), None),
+        ] {
+            assert_eq!(count(&limit, 100), expected, "{limit}");
+        }
+    }
+
+    #[test]
+    fn texts_and_lists_miss_their_limit_by_one() {
+        let cases: [(&str, Breaker, Value, Value, Value); 11] = [
+            ("too short", too_short, json!(3), json!("abcdef"), json!("ab")),
+            ("too short", too_short, json!(1), json!("abcdef"), json!("")),
+            ("too long", too_long, json!(3), json!("\u{e9}b"), json!("\u{e9}baa")),
+            ("too long", too_long, json!(2), json!(null), json!("aaa")),
+            ("too few", too_few, json!(2), json!([1, 2, 3]), json!([1])),
+            ("too few", too_few, json!(LONGEST_LIST), json!([1]), json!([])),
+            ("too many", too_many, json!(3), json!([7, 8]), json!([7, 8, 7, 7])),
+            ("too many", too_many, json!(1), json!([7, 8, 9]), json!([7, 8])),
+            ("too many", too_many, json!(2), json!([]), json!([ODD_TEXT, ODD_TEXT, ODD_TEXT])),
+            ("twice", twice_the_same, json!(true), json!([1, 2]), json!([1, 1, 2])),
+            ("twice", twice_the_same, json!(true), json!([]), json!([ODD_TEXT, ODD_TEXT])),
+        ];
+        for (name, breaker, said, good, expected) in cases {
+            assert_eq!(breaker(&said, Some(&good)), [expected], "{name} {said} {good}");
+        }
+        assert_eq!(too_long(&json!(LONGEST_TEXT), None), [""; 0], "that is for `oversized`");
+        assert_eq!(too_many(&json!(LONGEST_LIST), None), [""; 0]);
+        let longest = too_long(&json!(LONGEST_TEXT - 1), None);
+        assert_eq!(longest[0].as_str().map(str::len), Some(1 << 20));
+    }
+}

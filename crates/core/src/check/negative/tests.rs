@@ -127,6 +127,21 @@ fn corpus() -> Vec<(Value, [usize; 6], usize)> {
             n(1, 4, 0, 3, 1, 1),
             0,
         ),
+        // It may hold an item twice.
+        (
+            of(json!({ "tags": { "type": "array", "uniqueItems": false } }), &["tags"]),
+            n(1, 2, 0, 0, 1, 0),
+            0,
+        ),
+        // What two maps say of one property.
+        (
+            json!({
+                "type": "object", "properties": { "s": { "type": "string" } }, "required": ["s"],
+                "allOf": [{ "properties": { "s": { "maxLength": 30 } } }],
+            }),
+            n(1, 2, 0, 1, 1, 1),
+            0,
+        ),
         // One level down.
         (
             of(
@@ -281,4 +296,74 @@ fn schemas_that_go_round_in_circles_do_not_take_us_along() {
     ] {
         let _ = Subject::new(&schema, &json!({ "a": 1 })).map(|subject| all(&subject).len());
     }
+}
+
+#[test]
+fn a_case_differs_from_the_good_arguments_in_one_place_only() {
+    let schema = of(
+        json!({ "o": of(json!({ "a": { "type": "string" }, "b": { "type": "integer" } }), &["a"]) }),
+        &["o"],
+    );
+    let good = json!({ "o": { "a": "as it was", "b": 1 } });
+    let made = wrong_type(&Subject::new(&schema, &good).unwrap());
+    let case = made.cases.iter().find(|case| case.label == "`o.b` as null").unwrap();
+    assert_eq!(case.arguments, json!({ "o": { "a": "as it was", "b": null } }));
+}
+
+#[test]
+fn properties_that_exclude_each_other_are_broken_all_the_same() {
+    let mut schema = of(json!({ "a": { "type": "string" }, "b": { "type": "string" } }), &[]);
+    schema["not"] = json!({ "required": ["a", "b"] });
+    let good = json!({});
+    let made = wrong_type(&Subject::new(&schema, &good).unwrap());
+    let labels = labels(&made);
+    assert_eq!(labels, ["`a` as an object", "`a` as null", "`b` as an object", "`b` as null"]);
+}
+
+#[test]
+fn a_long_text_is_a_case_or_counted_as_dropped() {
+    let inner = of(json!({ "x": { "type": "string" }, "y": { "type": "string" } }), &["x", "y"]);
+    let schema = of(json!({ "o": of(json!({ "p": inner }), &[]) }), &["o"]);
+    let made = oversized(&Subject::new(&schema, &json!({ "o": {} })).unwrap(), OVERSIZED);
+    assert_eq!((made.places, made.cases.len() + made.dropped), (2, 2));
+}
+
+#[test]
+fn a_problem_is_told_with_its_place() {
+    let schema = of(json!({ "n": { "type": "integer" } }), &["n"]);
+    let problem = |arguments: Value| arguments_problem(&schema, &arguments);
+    assert_eq!(problem(json!({ "n": 1 })), None);
+    assert_eq!(
+        problem(json!({ "n": "x" })).as_deref(),
+        Some("`/n`: \"x\" is not of type \"integer\"")
+    );
+    assert_eq!(problem(json!({})).as_deref(), Some("\"n\" is a required property"));
+}
+
+#[test]
+fn values_just_outside_of_a_limit_are_made_from_good_ones() {
+    let text = json!({ "type": "string", "minLength": 3, "maxLength": 6 });
+    let schema = of(
+        json!({ "s": text, "t": { "type": "string", "enum": ["only"], "minLength": 3 } }),
+        &["s"],
+    );
+    let good = json!({ "s": "abcde" });
+    let made = out_of_bounds(&Subject::new(&schema, &good).unwrap());
+    let cases: Vec<_> =
+        made.cases.iter().map(|case| (case.label.as_str(), case.arguments.clone())).collect();
+    let expected = [
+        ("`s` too short", json!({ "s": "ab" })),
+        ("`s` too long", json!({ "s": "abcdeaa" })),
+        ("`t` too short", json!({ "s": "abcde", "t": "on" })),
+    ];
+    assert_eq!(cases, expected);
+}
+
+#[test]
+fn an_object_that_was_left_out_is_put_in_to_break_what_is_in_it() {
+    let schema = of(json!({ "o": of(json!({ "a": { "type": "boolean" } }), &["a"]) }), &[]);
+    let good = json!({});
+    let made = missing_required(&Subject::new(&schema, &good).unwrap());
+    let [case] = made.cases.as_slice() else { panic!("{made:?}") };
+    assert_eq!((case.label.as_str(), &case.arguments), ("without `o.a`", &json!({ "o": {} })));
 }
