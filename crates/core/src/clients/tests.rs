@@ -377,3 +377,36 @@ fn the_project_is_searched_before_the_home() {
     let once = well_known(Some(Path::new("/h")), Some(Path::new("/h")));
     assert_eq!(once.iter().filter(|file| file.ends_with(".cursor/mcp.json")).count(), 1);
 }
+
+#[test]
+fn places_and_files_of_the_home_are_filled_in() {
+    let take = |entry: &str| server("/w/.cursor/mcp.json", &one(entry), "x");
+    for (text, meant) in [
+        ("${workspaceFolder}", "/w".to_owned()),
+        ("${workspaceFolderBasename}", "w".to_owned()),
+        ("${userHome}", "/home/me".to_owned()),
+        ("a${/}b", format!("a{}b", std::path::MAIN_SEPARATOR)),
+        ("a${pathSeparator}b", format!("a{}b", std::path::MAIN_SEPARATOR)),
+    ] {
+        assert_eq!(take(&format!(r#"{{"command": "{text}"}}"#)).command, meant, "{text}");
+    }
+    let key = take(r#"{"command": "c", "envFile": "~/key"}"#);
+    assert_eq!(key.env["K"], "file");
+}
+
+#[test]
+fn a_setting_that_is_switched_off_is_not_warned_about() {
+    let off =
+        one(r#"{"command": "c", "oauth": null, "sandboxEnabled": false, "env": {"TOK": "1"}}"#);
+    server("m.json", &off, "x");
+    let on = one(r#"{"command": "c", "oauth": {}, "headersHelper": "h"}"#);
+    let told = take("m.json", &on, "x", &[]).unwrap().warnings;
+    let told: Vec<String> = told.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        [
+            "m.json#x: `headersHelper` has no effect here: no helper is run; give the headers with `headers`",
+            "m.json#x: `oauth` has no effect here: there is no login; give a token with `headers`",
+        ]
+    );
+}

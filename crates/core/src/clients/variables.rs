@@ -165,4 +165,25 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn a_form_that_a_client_does_not_know_stays_as_it_stands() {
+        let folder = "<Folder(\"workspaceFolder\")>";
+        for (text, forms, known) in [
+            ("${env:B}", EDITOR, env("B", None)),
+            ("${input:k}", VSCODE, "<Input(\"k\")>".to_owned()),
+            ("${file:/p}", WINDSURF, "<File(\"/p\")>".to_owned()),
+            ("${workspaceFolder}", EDITOR, folder.to_owned()),
+            ("${workspaceFolder:app}", EDITOR, folder.to_owned()),
+            ("${config:a}", VSCODE, "<Foreign(\"config:a\")>".to_owned()),
+            ("${command:a}", VSCODE, "<Foreign(\"command:a\")>".to_owned()),
+            ("${other:a}", ANY, "${other:a}".to_owned()),
+            ("${A_1}", BRACED, env("A_1", None)),
+            ("${A-1}", BRACED, "${A-1}".to_owned()),
+            ("$A_1-", BARE, format!("{}-", env("A_1", None))),
+        ] {
+            assert_eq!(show(text, forms), known, "{text}");
+            assert_eq!(show(text, NONE), text, "{text}");
+        }
+    }
 }
