@@ -258,3 +258,29 @@ impl JsonSchema for Fault {
         FaultConfig::json_schema(generator)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn files_hold_what_is_set_and_no_more() {
+        for config in [
+            json!({"kind": "hang"}),
+            json!({"kind": "recover_after", "failures": 2}),
+            json!({"kind": "flaky", "name": "now and then", "probability": 0.5, "seed": 7}),
+            json!({"kind": "hang", "target": {"tool": "a", "server": "b"}, "when": {
+                "method": "tools/call", "session": "s", "nth": 1, "every": 1, "first": 3,
+                "probability": 0.5, "after": "1s", "until": "2s",
+            }}),
+        ] {
+            let read: Fault = serde_json::from_value(config.clone()).unwrap();
+            assert_eq!(serde_json::to_value(&read).unwrap(), config);
+        }
+        let schema = schemars::schema_for!(Fault).to_value();
+        let kinds: Vec<_> = FAULTS.iter().map(|entry| json!(entry.snake_name())).collect();
+        assert_eq!(schema["properties"]["kind"]["enum"], json!(kinds));
+        assert_eq!(schema["title"], "Fault");
+    }
+}

@@ -26,4 +26,12 @@ mod tests {
         assert_eq!(portion(4), (1, Duration::from_millis(250)));
         assert_eq!(portion(1000), (100, DRIP));
     }
+
+    #[test]
+    fn single_bytes_are_sent_below_ten_a_second() {
+        assert_eq!(portion(0), (1, Duration::from_secs(1)));
+        assert_eq!(portion(9), (1, Duration::from_secs(1) / 9));
+        assert_eq!(portion(10), (1, DRIP));
+        assert_eq!(portion(29), (2, DRIP));
+    }
 }

@@ -98,3 +98,22 @@ fn break_syntax(message: &mut Vec<u8>) {
     message.pop();
     message.extend_from_slice(b",]");
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_that_is_a_whole_message_gives_it_away() {
+        let bytes = || b"{}".to_vec();
+        for (step, message) in [
+            (Step::Frame(bytes()), Some(bytes())),
+            (Step::Late(bytes()), Some(bytes())),
+            (Step::Drip { frame: bytes(), bytes_per_second: 1 }, Some(bytes())),
+            (Step::Raw(bytes()), None),
+            (Step::Partial { bytes: bytes(), announced: 9 }, None),
+        ] {
+            assert_eq!(step.clone().into_message(), message, "{step:?}");
+        }
+    }
+}

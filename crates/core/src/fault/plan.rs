@@ -115,3 +115,29 @@ fn apply(fault: &Fault, seed: Seed, ordinal: u64, treatment: &mut Treatment) {
         (fault.kind.treat)(Turn { argument: fault.argument, ordinal }, treatment);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(text: &str) -> Fault {
+        text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    #[test]
+    fn a_plan_holds_what_can_go_wrong() {
+        let plan = FaultPlan::new(["none", "hang", "slow:5"].map(fault), Seed(1));
+        let names: Vec<_> = plan.faults().map(|fault| fault.kind().name).collect();
+        assert_eq!((names, plan.is_empty()), (vec!["hang", "slow"], false));
+        assert!(FaultPlan::new([fault("none")], Seed(1)).is_empty());
+    }
+
+    #[test]
+    fn chance_does_not_depend_on_where_the_seed_is_written() {
+        let (with, without) = (fault("flaky:0.5@nth=3,seed=7"), fault("flaky:0.5@nth=3"));
+        assert_eq!(with.stream, without.stream);
+        assert_ne!(with.stream, fault("flaky:0.5@nth=4").stream);
+        let plan = FaultPlan::new([with.clone(), without.clone()], Seed(3));
+        assert_eq!((plan.seed_of(&with), plan.seed_of(&without)), (Seed(7), Seed(3)));
+    }
+}

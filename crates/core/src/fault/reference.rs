@@ -33,3 +33,30 @@ fn meaning(entry: &Entry) -> String {
         entry.place.transports.iter().map(|transport| transport.as_str()).collect();
     format!("{} Only over {}.", entry.about, transports.join(", "))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn help_says_where_a_kind_is_possible_unless_that_is_everywhere() {
+        let help = reference();
+        let line = |name: &str| {
+            let found = help.lines().find(|line| line.trim_start().starts_with(name));
+            found.unwrap_or_else(|| panic!("{name}")).to_owned()
+        };
+        for (usage, place) in [
+            ("hang ", None),
+            ("slow:<ms> ", None),
+            ("error[:<code>] ", None),
+            ("http[:<status>] ", Some("Only over http, sse.")),
+            ("session-lost ", Some("Only over http.")),
+            ("noise ", Some("Only over stdio.")),
+        ] {
+            let line = line(usage);
+            let said = line.find("Only over").map(|at| &line[at..]);
+            assert_eq!(said, place, "{usage}");
+        }
+        assert!(line("nth=… ").ends_with("only the call with this number, counted from 1"));
+    }
+}

@@ -44,3 +44,27 @@ fn frame(id: &[u8], member: &str, value: &Value) -> Vec<u8> {
     frame.extend_from_slice(format!(",\"{member}\":{value}}}").as_bytes());
     frame
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fault::Cut;
+
+    #[test]
+    fn what_stands_for_the_reply_is_framed() {
+        let error = Instead::Error { code: 5, message: "m".into(), data: Some(json!({"a": 1})) };
+        for (instead, expected) in [
+            (Instead::LazyInit, json!({"code": -32000, "message": HANG_MESSAGE})),
+            (error, json!({"code": 5, "message": "m", "data": {"a": 1}})),
+            (Instead::SessionLost, json!({"code": -32001, "message": "Session not found"})),
+        ] {
+            let frame = instead.frame(b"3", Era::Legacy).unwrap();
+            let frame: Value = serde_json::from_slice(&frame).unwrap();
+            assert_eq!(frame, json!({"jsonrpc": "2.0", "id": 3, "error": expected}));
+        }
+        let http = Instead::Http { status: 503, retry_after: None, www_authenticate: false };
+        for instead in [Instead::Cut(Cut::Reset), http] {
+            assert_eq!(instead.frame(b"3", Era::Legacy), None, "{instead:?}");
+        }
+    }
+}

@@ -112,6 +112,7 @@ fn names_are_unique_sentences_are_sentences_and_keys_are_known_to_files() {
         assert!(FAULTS[..index].iter().all(|other| other.name != entry.name));
         assert!(entry.about.ends_with('.'), "{}", entry.name);
         assert_eq!(kind::find(&entry.snake_name()), Some(*entry));
+        assert!(FAULTS[..index].iter().all(|other| other != entry), "{}", entry.name);
         if let Some(form) = entry.argument {
             let text = properties[form.key]["description"].as_str().unwrap_or_default();
             let name = format!("`{}`", entry.snake_name());
@@ -143,6 +144,9 @@ fn what_is_impossible_says_why() {
         let sentence = format!("fault `{name}` is not possible {sentence}");
         assert_eq!(why(text, transport, era), Err(sentence));
     }
+    let everywhere = fault("session-lost").check(Ws, Some(Era::Modern)).unwrap_err();
+    assert_eq!(everywhere.hint().as_deref(), Some("use it over http"));
+    assert!(everywhere.to_string().contains("not possible over ws: "), "the transport comes first");
     assert_eq!(why("session-lost", Http, None), Ok(()));
     assert_eq!(why("http:500", Sse, Some(Era::Legacy)), Ok(()));
     assert_eq!(why("hang", Ws, Some(Era::Modern)), Ok(()));
@@ -360,6 +364,71 @@ fn replies_that_faults_make_are_right_for_their_era() {
     assert_eq!(frame(&tool, Era::Legacy)["result"].get("resultType"), None);
     assert_eq!(frame(&tool, Era::Modern)["result"]["resultType"], "complete");
     assert_eq!(Instead::Crash(1).frame(b"1", Era::Legacy), None);
+}
+
+#[test]
+fn what_a_value_means_survives_commas_and_backslashes() {
+    let read = fault(r"hang@tool=a\,b\\c,session=\\,nth=2");
+    let when = read.selector();
+    assert_eq!((when.tool.as_deref(), when.session.as_deref()), (Some(r"a,b\c"), Some(r"\")));
+    assert_eq!(when.nth, Some(2));
+    assert_eq!(read.to_string(), r"hang@tool=a\,b\\c,session=\\,nth=2");
+}
+
+#[test]
+fn times_are_read_where_milliseconds_are_meant() {
+    for (text, ms) in [("slow:3ms", 3), ("slow:1.5s", 1_500), ("reply-after-cancel:1m", 60_000)] {
+        assert_eq!(treated(text).delay, Duration::from_millis(ms), "{text}");
+    }
+    for text in ["slow:1500us", "slow:25h", "drip:2s", "crash:1s"] {
+        assert!(text.parse::<Fault>().is_err(), "{text}");
+    }
+}
+
+#[test]
+fn the_ends_of_a_range_belong_to_it() {
+    for (within, beyond) in [
+        ("http:200", "http:199"),
+        ("http:599", "http:600"),
+        ("slow:86400000", "slow:86400001"),
+        ("oversized:1", "oversized:0"),
+        ("oversized:1073741824", "oversized:1073741825"),
+        ("flaky:0", "flaky:-0.1"),
+        ("flaky:1", "flaky:1.1"),
+        ("hang@probability=1", "hang@probability=1.01"),
+        ("hang@every=1", "hang@every=0"),
+        ("hang@first=1", "hang@first=0"),
+        ("hang@until=1ms", "hang@until=0s"),
+        ("hang@tool=a,method=*", "flood@tool=a"),
+        ("hang@tool=a,method=tools/call", "hang@tool=a,method=tools/list"),
+    ] {
+        assert!(within.parse::<Fault>().is_ok(), "{within}");
+        assert!(beyond.parse::<Fault>().is_err(), "{beyond}");
+    }
+}
+
+#[test]
+fn a_selector_that_cannot_be_read_says_what_it_wants() {
+    let error = |text: &str| text.parse::<Fault>().unwrap_err().to_string();
+    for (text, start) in [
+        ("hang@probability=x", "`probability` is `x`, and should be a number between 0 and 1"),
+        ("hang@probability=2", "`probability` is `2`, and should be a number between 0 and 1"),
+        ("hang@seed=x", "`seed` is `x`, and should be a whole number"),
+        ("hang@after=soon", "`after` is `soon`, and should be a duration: "),
+    ] {
+        assert!(error(text).starts_with(start), "{}", error(text));
+    }
+    assert!(!error("hang@after=soon").ends_with("duration: "), "says how to write one");
+}
+
+#[test]
+fn a_draw_that_is_the_probability_itself_does_not_fire() {
+    let mut fault = fault("hang@probability=0.5");
+    let drawn = Seed(1 ^ fault.stream).dice(3).unit();
+    for (probability, fires) in [(drawn, false), (drawn.next_up(), true)] {
+        fault.when.probability = Some(probability);
+        assert_eq!(fault.fires(Seed(1), 3), fires, "{probability} of {drawn}");
+    }
 }
 
 fn any_selector() -> impl Strategy<Value = Selector> {

@@ -203,4 +203,29 @@ mod tests {
         assert!(told.len() <= MOST_WINDOWS, "{}", told.len());
         assert_eq!(told.iter().map(|window| window.3).sum::<u64>(), 300);
     }
+
+    #[test]
+    fn what_is_usual_needs_five_distances() {
+        for (hits, windows_told) in [(5, 5), (6, 1)] {
+            let far: Vec<_> = (0..hits).map(|at| ("x", at * 9_000, 0)).collect();
+            assert_eq!(windows(&far).len(), windows_told, "{hits} hits");
+        }
+    }
+
+    #[test]
+    fn a_gap_is_more_than_four_times_what_is_usual_and_more_than_two_seconds() {
+        let begun_at = |hits: &[u64]| -> Vec<u64> {
+            let hits: Vec<_> = hits.iter().map(|at| ("x", at * 1_000, 0)).collect();
+            windows(&hits).into_iter().map(|window| window.1 / 1_000).collect()
+        };
+        // The median is ten seconds.
+        assert_eq!(begun_at(&[0, 10, 20, 30, 40, 50, 60, 100, 141]), [0, 141]);
+        assert_eq!(begun_at(&[0, 2, 5]), [0, 5], "too few to say what is usual");
+    }
+
+    #[test]
+    fn a_hit_beyond_the_end_belongs_to_the_end() {
+        let told = windows(&[("x", 700_000, 5), ("x", 600_000, 0)]);
+        assert_eq!(told, [("x".into(), 600_000, 600_000, 2)]);
+    }
 }

@@ -33,3 +33,23 @@ const fn words(code: i64) -> &'static str {
         _ => "Server error",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_has_the_words_of_its_code() {
+        for (code, expected) in [
+            (-32700, "Parse error"),
+            (-32600, "Invalid Request"),
+            (-32601, "Method not found"),
+            (-32602, "Invalid params"),
+            (-32603, "Internal error"),
+            (-32604, "Server error"),
+            (32603, "Server error"),
+        ] {
+            assert_eq!(words(code), expected, "{code}");
+        }
+    }
+}

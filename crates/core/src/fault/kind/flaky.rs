@@ -23,3 +23,21 @@ pub(super) const ENTRY: Entry = Entry {
 pub(super) fn failed() -> Instead {
     Instead::ToolError { text: "The tool failed: its backend did not respond.".into() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        fault::entry::{Argument, Turn},
+        seed::Seed,
+    };
+
+    #[test]
+    fn a_draw_that_is_the_share_itself_does_not_fail() {
+        let drawn = Seed(1).dice(3).unit();
+        for (share, fails) in [(drawn, false), (drawn.next_up(), true)] {
+            let turn = Turn { argument: Argument::Share(share), ordinal: 3 };
+            assert_eq!((ENTRY.fires)(turn, &mut Seed(1).dice(3)), fails, "{share} of {drawn}");
+        }
+    }
+}

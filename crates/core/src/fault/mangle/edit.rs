@@ -145,4 +145,35 @@ mod tests {
             assert_eq!(padded(reply), expected);
         }
     }
+
+    #[test]
+    fn a_result_that_breaks_the_schema_keeps_what_no_rule_is_about() {
+        for (reply, expected) in [
+            (
+                json!({"id": 1, "result": {"content": [1], "isError": false, "n": 5}}),
+                json!({"id": 1, "result": {"content": "not a list", "isError": "perhaps", "n": 5}}),
+            ),
+            (
+                json!({"result": {"tools": [], "nextCursor": "a"}}),
+                json!({"result": {"tools": "not a list", "nextCursor": "a"}}),
+            ),
+            (
+                json!({"result": {"protocolVersion": "x"}}),
+                json!({"result": {"protocolVersion": "x", "content": "not a list"}}),
+            ),
+            (json!({"error": {"code": 1}}), json!({"result": {"content": "not a list"}})),
+            (json!({"result": 5}), json!({"result": 5})),
+        ] {
+            assert_eq!(changed(reply, schema_violation), expected);
+        }
+    }
+
+    #[test]
+    fn only_a_result_has_a_next_page() {
+        let paged = |reply, page| changed(reply, |message| next_cursor(message, page));
+        let with = |cursor: &str| json!({"result": {"nextCursor": cursor}});
+        assert_eq!(paged(json!({"result": {}}), 1), with("page-2"));
+        assert_eq!(paged(with("page-2"), 2), with("page-3"));
+        assert_eq!(paged(json!({"error": {}}), 1), json!({"error": {}}));
+    }
 }
