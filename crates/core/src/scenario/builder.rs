@@ -104,6 +104,7 @@ impl<Kind: Into<ScenarioKind>> From<ScenarioBuilder<Kind>> for Scenario {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arguments::Recipe;
     use serde_json::json;
 
     fn calls(builder: ScenarioBuilder<crate::scenario::Sustained>) -> Vec<(String, Value)> {
@@ -131,5 +132,22 @@ mod tests {
     #[test]
     fn arguments_without_a_tool_are_not_lost() {
         assert_eq!(calls(Scenario::sustained().args(json!({}))), [(String::new(), json!({}))]);
+    }
+
+    #[test]
+    fn a_call_has_weight_one_and_what_it_is_given() {
+        let plain = ToolCall::new("x");
+        assert_eq!((plain.weight, &plain.args), (1.0, &json!({})));
+        assert_eq!(plain.recipe(), Recipe::Given(json!({})));
+        let read: ToolCall = serde_json::from_value(json!({"name": "x"})).unwrap();
+        assert_eq!(read, plain);
+        let made = plain.clone().source(Recipe::Generated).weight(2.0);
+        assert_eq!(made.recipe(), Recipe::Generated);
+        let built =
+            Scenario::sustained().tool_call(made.clone()).strict(true).seed(Seed(9)).build();
+        assert_eq!((built.tool_calls, built.strict, built.seed), (vec![made], true, Seed(9)));
+        let late =
+            Scenario::sustained().timeout(Duration::from_secs(2)).abort_on_fail(true).build();
+        assert_eq!((late.timeout, late.abort_on_fail), (Some(Duration::from_secs(2)), true));
     }
 }

@@ -213,4 +213,76 @@ mod tests {
         assert_eq!(ramp.levels()[4].to_string(), "188.9/s");
         assert_eq!(Ramp::default().arrival().unwrap().length(), Duration::from_secs(60));
     }
+
+    #[test]
+    fn a_level_that_is_the_last_one_is_no_step_of_its_own() {
+        let rate = |per_second: f64| Level::Rate(crate::pace::Rate::per_second(per_second));
+        let exact = Ramp {
+            from: rate(1.0),
+            to: rate(1.15625),
+            step_increment: Some(0.15625),
+            ..Ramp::default()
+        };
+        assert_eq!(exact.levels(), [rate(1.0), rate(1.15625)]);
+        let flat = Ramp { step_increment: Some(0.0), ..Ramp::default() };
+        assert_eq!(flat.levels(), [Level::Concurrent(100)]);
+    }
+
+    #[test]
+    fn a_rate_has_four_figures() {
+        for (rate, expected) in [
+            (0.0123456, 0.01235),
+            (1.23456, 1.235),
+            (188.88888, 188.9),
+            (2_345.6, 2_346.0),
+            (12_345.6, 12_350.0),
+            (123_456.0, 123_500.0),
+            (9_876_543.0, 9_877_000.0),
+        ] {
+            assert_eq!(neat(rate), expected, "{rate}");
+        }
+    }
+
+    #[test]
+    fn two_hundred_steps_are_the_most() {
+        let many = |to, step| Ramp {
+            to: Level::Concurrent(to),
+            step_increment: Some(step),
+            ..Ramp::default()
+        };
+        for (to, step, message) in [
+            (399, 2.0, None),
+            (401, 2.0, Some("makes more than 200 steps")),
+            (100, 0.5, None),
+            (101, 0.5, Some("makes more than 200 steps")),
+            (100, 0.0, Some("must be above 0")),
+            (100, -1.0, Some("must be above 0")),
+            (100, f64::INFINITY, Some("must be above 0")),
+            (100, f64::NAN, Some("must be above 0")),
+        ] {
+            let told = many(to, step).check().err().map(|error| error.message);
+            assert_eq!(told.as_deref(), message, "1 to {to} by {step}");
+        }
+    }
+
+    #[test]
+    fn one_end_of_a_ramp_tells_the_other() {
+        let level = |text: &str| text.parse::<Level>().unwrap();
+        for (from, to, expected) in [
+            (None, None, ("1", "100")),
+            (Some("3"), None, ("3", "300")),
+            (Some("4/s"), None, ("4/s", "400/s")),
+            (None, Some("50"), ("1", "50")),
+            (None, Some("400/s"), ("40/s", "400/s")),
+        ] {
+            let config = ScenarioConfig {
+                ramp_from: from.map(level),
+                ramp_to: to.map(level),
+                ..Default::default()
+            };
+            let ramp = Ramp::from_config(&config, &Thresholds::default()).unwrap();
+            let (first, last) = expected;
+            assert_eq!((ramp.from, ramp.to), (level(first), level(last)), "{from:?} to {to:?}");
+        }
+    }
 }

@@ -205,3 +205,31 @@ impl ScenarioBuilder<Spike> {
         self
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_burst_is_a_multiple_of_the_steady_load() {
+        let spike = |multiplier| {
+            let config = ScenarioConfig { spike_multiplier: multiplier, ..Default::default() };
+            Spike::from_config(&config, &Thresholds::default()).map(|settings| settings.spike)
+        };
+        assert_eq!(spike(None), Ok(Level::Concurrent(50)));
+        assert_eq!(spike(Some(3.0)), Ok(Level::Concurrent(15)));
+        for multiplier in [0.0, -2.0, f64::INFINITY, f64::NAN] {
+            let told = spike(Some(multiplier)).map_err(|error| error.message);
+            assert_eq!(told, Err("must be a number above 1".to_owned()), "{multiplier}");
+        }
+    }
+
+    #[test]
+    fn a_burst_begins_after_a_third_and_lasts_a_sixth() {
+        let config =
+            ScenarioConfig { duration: Some(Duration::from_secs(12)), ..Default::default() };
+        let spike = Spike::from_config(&config, &Thresholds::default()).unwrap();
+        assert_eq!(spike.spike_at, Duration::from_secs(4));
+        assert_eq!(spike.spike_duration, Duration::from_secs(2));
+    }
+}

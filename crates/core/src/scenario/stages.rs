@@ -98,3 +98,92 @@ pub(super) fn check_rate(rate: Rate, key: &str) -> Result<(), ConfigError> {
     refuse(!rate.is_usable(), key, "must be above 0")?;
     refuse(rate > FASTEST, key, TOO_FAST)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rate(per_second: f64) -> Level {
+        Level::Rate(Rate::per_second(per_second))
+    }
+
+    fn stage(load: Level, shape: Shape) -> StageSettings {
+        StageSettings { duration: Duration::from_secs(1), load, shape }
+    }
+
+    #[test]
+    fn a_level_may_be_a_pause_but_neither_negative_nor_endless_nor_too_fast() {
+        let wrong = "is no level of load";
+        for (level, message) in [
+            (rate(0.0), None),
+            (rate(10_000_000.0), None),
+            (rate(10_000_001.0), Some(TOO_FAST)),
+            (rate(-1.0), Some(wrong)),
+            (rate(f64::INFINITY), Some(wrong)),
+            (rate(f64::NAN), Some(wrong)),
+            (Level::Concurrent(0), None),
+            (Level::Concurrent(u32::MAX), None),
+        ] {
+            let told = check_level(level, "load").err().map(|error| error.message);
+            assert_eq!(told.as_deref(), message, "{level}");
+        }
+    }
+
+    #[test]
+    fn a_rate_that_must_be_there_is_above_nothing() {
+        for (per_second, message) in [
+            (0.5, None),
+            (10_000_000.0, None),
+            (10_000_001.0, Some(TOO_FAST)),
+            (0.0, Some("must be above 0")),
+            (f64::INFINITY, Some("must be above 0")),
+        ] {
+            let told = check_rate(Rate::per_second(per_second), "rate").err();
+            let told = told.map(|error| error.message);
+            assert_eq!(told.as_deref(), message, "{per_second}");
+        }
+    }
+
+    #[test]
+    fn stages_count_the_same_thing_and_at_least_one_has_load() {
+        let steps = |loads: &[Level]| -> Vec<StageSettings> {
+            loads.iter().map(|load| stage(*load, Shape::Step)).collect()
+        };
+        let mut timeless = steps(&[Level::Concurrent(1), Level::Concurrent(2)]);
+        timeless[1].duration = Duration::ZERO;
+        for (stages, key) in [
+            (Vec::new(), None),
+            (steps(&[Level::Concurrent(0), Level::Concurrent(2)]), None),
+            (steps(&[rate(2.0), rate(0.0)]), None),
+            (steps(&[rate(0.0), rate(0.0)]), Some("stage")),
+            (steps(&[Level::Concurrent(1), rate(1.0)]), Some("stage[1].load")),
+            (steps(&[rate(1.0), rate(-1.0)]), Some("stage[1].load")),
+            (timeless, Some("stage[1].duration")),
+        ] {
+            let told = check_stages(&stages).err().map(|error| error.key.to_string());
+            assert_eq!(told, key.map(|key| format!("[scenario] {key}")), "{stages:?}");
+        }
+    }
+
+    #[test]
+    fn a_linear_stage_begins_where_the_one_before_ended() {
+        let (five, two) = (Level::Concurrent(5), Level::Concurrent(2));
+        let stages =
+            [stage(five, Shape::Linear), stage(two, Shape::Step), stage(five, Shape::Linear)];
+        let arrival = arrival_of_stages(&stages, 9);
+        let levels: Vec<_> =
+            arrival.course().stages().iter().map(|stage| (stage.from, stage.to)).collect();
+        assert_eq!(levels, [(0.0, 5.0), (2.0, 2.0), (2.0, 5.0)]);
+    }
+
+    #[test]
+    fn a_stage_is_written_with_its_shape_unless_that_is_usual() {
+        for (shape, json) in [
+            (Shape::Step, r#"{"duration":"1s","load":5}"#),
+            (Shape::Linear, r#"{"duration":"1s","load":5,"shape":"linear"}"#),
+        ] {
+            let written = serde_json::to_string(&stage(Level::Concurrent(5), shape)).unwrap();
+            assert_eq!(written, json);
+        }
+    }
+}

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::*;
 use crate::{
     fuzz::Payload,
-    pace::{Level, Rate},
+    pace::{Level, Rate, Shape, ThinkTime},
 };
 
 #[test]
@@ -23,6 +23,11 @@ fn an_unknown_scenario_says_what_there_is() {
     assert_eq!("fuzzer".parse(), Ok(ScenarioName::Fuzzer));
     let unknown = "sustaind".parse::<ScenarioName>().unwrap_err();
     assert_eq!(unknown.hint().unwrap(), "did you mean `sustained`?");
+    assert_eq!(
+        unknown.to_string(),
+        "there is no scenario `sustaind`; this version runs cold_start, sustained, spike, ramp, soak, pattern, \
+         deadlock_probe, race_check, slow_mix, reconnect, capacity, fuzzer"
+    );
 }
 
 #[test]
@@ -33,8 +38,10 @@ fn a_scenario_reads_back_from_json() {
         .tool_call(ToolCall::new("a").args(json!({"x": null})).weight(0.3))
         .timeout(Duration::from_millis(1500))
         .into();
+    assert_eq!(scenario.kind.concurrent(), 50);
     let json = serde_json::to_value(&scenario).unwrap();
     assert_eq!(json["kind"]["type"], "sustained");
+    assert_eq!(json["tool_calls"], json!([{"name": "a", "args": {"x": null}, "weight": 0.3}]));
     assert_eq!(json["kind"]["duration"], "1m");
     assert_eq!(serde_json::from_value::<Scenario>(json).unwrap(), scenario);
 }
@@ -56,10 +63,21 @@ fn one_of_each() -> Vec<Scenario> {
     let rate = |per_second| Level::Rate(Rate::per_second(per_second));
     let search: Sequence =
         serde_json::from_value(json!({"name": "search", "steps": [{"tool": "find"}]})).unwrap();
+    let stage = |load, shape| StageSettings { duration: secs(2), load, shape };
     vec![
         Scenario::cold_start().iterations(7).warmup(false).build(),
         Scenario::sustained().concurrent(3).duration(secs(4)).rate_limit(9).sessions(2).build(),
         Scenario::sustained().rate(12.5).max_in_flight(6).duration(secs(90)).build(),
+        Scenario::sustained().think_time(ThinkTime::fixed(secs(1))).build(),
+        Scenario::sustained()
+            .stage(stage(Level::Concurrent(4), Shape::Linear))
+            .stage(stage(Level::Concurrent(2), Shape::Step))
+            .build(),
+        Scenario::sustained()
+            .stage(stage(rate(5.0), Shape::Step))
+            .stage(stage(rate(8.0), Shape::Linear))
+            .max_in_flight(7)
+            .build(),
         Scenario::deadlock_probe()
             .concurrent(5)
             .hang_threshold(secs(2))
@@ -173,6 +191,7 @@ fn the_least_is_taken_and_less_is_not() {
         ("capacity", "max_in_flight", "1", "0"),
         ("soak", "concurrent", "1", "0"),
         ("soak", "latency_drift_ms_per_sec", "0.0", "-0.1"),
+        ("soak", "latency_drift_ms_per_sec", "0.0", "nan"),
         ("pattern", "concurrent", "1", "0"),
         ("pattern", "duration", "'1ms'", "'0s'"),
         ("ramp", "ramp_from", "1", "0"),
@@ -202,6 +221,11 @@ fn settings_that_do_not_go_together_are_refused() {
         ("type = 'soak'\nrate = '5/s'\nconcurrent = 2", "concurrent"),
         ("type = 'soak'\nmax_in_flight = 2", "max_in_flight"),
         ("type = 'soak'\nduration = '2s'\nleak_check_interval = '1s'", "leak_check_interval"),
+        ("type = 'soak'\nduration = '20s'\nleak_check_interval = '10s'", "leak_check_interval"),
+        ("type = 'soak'\nrate = '0/s'", "rate"),
+        ("type = 'pattern'\nrate = '0/s'", "rate"),
+        ("type = 'ramp'\nramp_from = 1\nramp_to = '5/s'", "ramp_to"),
+        ("type = 'ramp'\nramp_from = '1/s'\nmax_in_flight = 0", "max_in_flight"),
         ("type = 'spike'\nduration = '8s'\nspike_at = '5s'\nspike_duration = '3s'", "duration"),
         ("type = 'capacity'\nrate_from = '50/s'\nrate_to = '50/s'", "rate_to"),
         ("type = 'slow_mix'\nslow_args = {a = 1}", "slow_args"),
@@ -211,6 +235,10 @@ fn settings_that_do_not_go_together_are_refused() {
     for section in [
         "type = 'sustained'\nrate = '5/s'\nmax_in_flight = 1",
         "type = 'soak'\nduration = '3s'\nleak_check_interval = '1s'",
+        "type = 'soak'\nduration = '3s'\nleak_check_interval = '500ms'",
+        "type = 'soak'\nduration = '4s'",
+        "type = 'cold_start'\niterations = 1\nwarmup = false",
+        "type = 'pattern'\ntool = 'a'",
         "type = 'spike'\nduration = '8001ms'\nspike_at = '5s'\nspike_duration = '3s'",
         "type = 'slow_mix'\nslow_tool = 'a'\nslow_args = {a = 1}",
     ] {
@@ -231,4 +259,55 @@ fn settings_that_do_not_go_together_are_refused() {
     }
     assert_eq!(refused(&sequence("tool = 'a'\nargs = {a = 1}")), None);
     assert_eq!(refused(&sequence("method = 'ping'")), None);
+}
+
+#[test]
+fn sequences_have_a_weight_and_bring_their_own_tools() {
+    let steps = "[[sequence.steps]]\ntool = 'a'";
+    let with = |before: &str, weight: &str| {
+        format!("type = 'pattern'\n{before}\n[[sequence]]\nname = 'a'\n{weight}\n{steps}")
+    };
+    for weight in ["0.01", "5.0"] {
+        assert_eq!(refused(&with("", &format!("weight = {weight}"))), None, "{weight}");
+    }
+    for weight in ["0.0", "-1.0", "inf", "nan"] {
+        let told = refused(&with("", &format!("weight = {weight}")));
+        assert_eq!(told.as_deref(), Some("[scenario] sequence[0].weight"), "{weight}");
+    }
+    for (before, key) in [
+        ("pattern = 'read_then_write'", "pattern"),
+        ("tool = 'a'", "tool"),
+        ("[[tool_call]]\nname = 'a'", "tool_call"),
+    ] {
+        let told = refused(&with(before, ""));
+        assert_eq!(told, Some(format!("[scenario] {key}")), "{before}");
+    }
+}
+
+#[test]
+fn stages_say_by_themselves_how_long_and_how_much() {
+    let stage = "[[stage]]\nduration = '1s'\nload = 5";
+    let with = |setting: &str| format!("type = 'sustained'\n{setting}\n{stage}");
+    assert_eq!(refused(&with("")), None);
+    assert_eq!(refused(&with("think_time = '1s'")), None);
+    for (setting, key) in [
+        ("duration = '5s'", "duration"),
+        ("concurrent = 5", "concurrent"),
+        ("rate = '5/s'", "rate"),
+        ("max_in_flight = 5", "max_in_flight"),
+    ] {
+        assert_eq!(refused(&with(setting)), Some(format!("[scenario] {key}")), "{setting}");
+    }
+}
+
+#[test]
+fn keys_belong_to_scenarios() {
+    for (name, key, has, is_deaf) in [
+        (ScenarioName::Sustained, "rate", true, false),
+        (ScenarioName::Sustained, "iterations", false, false),
+        (ScenarioName::Fuzzer, "timeout", false, true),
+        (ScenarioName::Fuzzer, "iterations", true, false),
+    ] {
+        assert_eq!((name.has(key), name.is_deaf_to(key)), (has, is_deaf), "{name} {key}");
+    }
 }
