@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use mcp_loadtest_cli::{env::Env, run};
+use mcp_loadtest_wire::process::dismiss_guard;
 use mimalloc::MiMalloc;
 
 /// Rows of a log and entries of a journal are made by one thread and freed by another, in all sizes:
@@ -11,5 +12,7 @@ use mimalloc::MiMalloc;
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
-    ExitCode::from(run(Env::from_process()).code())
+    let exit = run(Env::from_process());
+    dismiss_guard();
+    ExitCode::from(exit.code())
 }

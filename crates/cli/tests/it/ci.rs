@@ -41,8 +41,9 @@ fn quality(dir: &Path) -> Vec<Value> {
 #[test]
 fn a_run_that_fails_is_annotated_and_one_that_passes_is_not() {
     let dir = tempfile::tempdir().unwrap();
-    let server = mock("mock-normal.py");
-    let run = ["run", "-s", &server, "--tool", "echo", "--duration", "300ms"];
+    // It sleeps most of the time, so that a busy machine does not make the generator the limit.
+    let server = format!("{} mock --fault slow:50", env!("CARGO_BIN_EXE_mcp-loadtest"));
+    let run = ["run", "-s", &server, "--tool", "echo", "--concurrent", "1", "--duration", "1s"];
     let limits = ["--min-rps", "1000000000", "--error-rate", "1%", "--junit", "run.xml"];
     let impossible = [run.as_slice(), &limits].concat();
     let (code, annotations, summary, outputs) = step(dir.path(), &impossible);

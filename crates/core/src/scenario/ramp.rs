@@ -80,7 +80,7 @@ impl Ramp {
 
 /// Four figures: nobody wants to read `188.88888888888889/s`.
 fn neat(rate: f64) -> f64 {
-    let digits = 3 - rate.abs().log10().floor() as i32;
+    let digits = 3_i32.saturating_sub(rate.abs().log10().floor() as i32);
     // By whole powers alone: a tenth is no exact number, and would come back as `23.330000000000002`.
     let power = 10_f64.powi(digits.saturating_abs());
     let neat =
@@ -231,6 +231,7 @@ mod tests {
     #[test]
     fn a_rate_has_four_figures() {
         for (rate, expected) in [
+            (0.0, 0.0),
             (0.0123456, 0.01235),
             (1.23456, 1.235),
             (188.88888, 188.9),

@@ -124,7 +124,7 @@ impl Settings for Spike {
 
 impl Spike {
     fn course(&self) -> Arrival {
-        let after = self.duration.saturating_sub(self.spike_at + self.spike_duration);
+        let after = self.duration.saturating_sub(self.spike_at.saturating_add(self.spike_duration));
         let stages = [
             (self.baseline, self.spike_at),
             (self.spike, self.spike_duration),
@@ -231,5 +231,12 @@ mod tests {
         let spike = Spike::from_config(&config, &Thresholds::default()).unwrap();
         assert_eq!(spike.spike_at, Duration::from_secs(4));
         assert_eq!(spike.spike_duration, Duration::from_secs(2));
+    }
+
+    #[test]
+    fn a_burst_without_end_leaves_nothing_after_it() {
+        let spike = Spike { spike_duration: Duration::MAX, ..Spike::default() };
+        assert!(spike.check().is_err());
+        assert_eq!(spike.course().length(), Duration::MAX);
     }
 }

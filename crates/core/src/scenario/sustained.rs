@@ -12,6 +12,7 @@ use super::{
 use crate::{
     config::{ConfigError, ScenarioConfig},
     pace::{Arrival, Level, Rate, ThinkTime},
+    report::figures::counted,
     thresholds::Thresholds,
     units::{as_text, format_span},
 };
@@ -98,7 +99,7 @@ impl Settings for Sustained {
     fn phrase(&self) -> String {
         let length = format_span(self.course().length());
         if !self.stages.is_empty() {
-            return format!("{} stages, {length}", self.stages.len());
+            return format!("{}, {length}", counted(self.stages.len() as u64, "stage"));
         }
         let level = self.rate.map_or(Level::Concurrent(self.concurrent), Level::Rate);
         let limit = self.rate_limit.map(|rate| format!(", at most {rate}/s")).unwrap_or_default();

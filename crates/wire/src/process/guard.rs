@@ -2,13 +2,16 @@
 //!
 //! It waits for the end of its stdin. The operating system closes that pipe whichever way we die,
 //! `kill -9` included, and no server inherits it. There is one guard for each process of ours, not
-//! for each run: it guards the process. It stays until we end.
+//! for each run: it guards the process. It stays until we end, or are about to and have nothing left
+//! that it could end.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread;
+use std::time::Duration;
 
 use thiserror::Error;
 
@@ -46,6 +49,26 @@ pub(super) fn remove(group: u32) {
     let mut watch = watch();
     watch.groups.remove(&group);
     watch.tell(&format!("-{group}\n"));
+}
+
+/// A guard that somebody has stopped is not waited for any longer.
+const GOES_WITHIN: Duration = Duration::from_secs(2);
+
+/// Sends the guard home if no server is left, and waits until it is gone.
+pub(super) fn dismiss() {
+    let mut watch = watch();
+    if !watch.groups.is_empty() {
+        return;
+    }
+    watch.tell("done\n");
+    let Some(Guard { mut process, line }) = watch.guard.take() else { return };
+    let (gone, told) = mpsc::channel();
+    thread::spawn(move || {
+        let _ = process.wait();
+        let _ = gone.send(());
+    });
+    let _ = told.recv_timeout(GOES_WITHIN);
+    drop(line);
 }
 
 fn watch() -> MutexGuard<'static, Watch> {
@@ -135,6 +158,14 @@ mod tests {
         assert_ne!(watch.guard.as_ref().unwrap().process.id(), first);
         drop(watch);
         remove(u32::MAX);
+    }
+
+    #[test]
+    fn a_guard_goes_home_when_it_is_told_to_and_has_nothing_to_guard() {
+        let mut guard = start().unwrap();
+        let group = u32::MAX;
+        write!(guard.line, "{}\n+{group}\ndone\n-{group}\ndone\n", token()).unwrap();
+        assert_eq!(guard.process.wait().unwrap().code(), Some(0), "although its line is open");
     }
 
     #[test]

@@ -1,7 +1,8 @@
 # Ends whatever a process of ours left behind, once that process is gone. Started by guard.rs.
 #
 # stdin: our token on the first line, then `+GROUP` when a server starts and `-GROUP` when it ended.
-# The end of stdin means that we died, in whatever way. The token is in no argument and no variable
+# `done` means that all is well and we are about to end. The end of stdin without it means that we
+# died, in whatever way. The token is in no argument and no variable
 # of this shell's environment, so that a search for it cannot find the searcher.
 # Plain POSIX: this runs under dash, bash, busybox and the shells of macOS and the BSDs.
 
@@ -21,6 +22,8 @@ esac
 
 groups=' '
 while read -r line; do
+    # Nobody is sent home while there is something to guard.
+    case $line in done) case $groups in *[0-9]*) ;; *) exit 0 ;; esac ;; esac
     group=${line#?}
     case $group in '' | *[!0-9]*) continue ;; esac
     case $line in

@@ -45,9 +45,12 @@ fn a_deadlock_is_found_and_a_healthy_server_has_none() {
 
 #[test]
 fn a_load_is_measured_told_listed_and_compared() {
-    let dir = workplace();
-    let mut peer = Peer::start(dir.path(), BOTH);
-    let load = json!({ "server": "healthy", "tool": "echo", "args": { "text": "{{uuid}}" },
+    let dir = tempfile::tempdir().unwrap();
+    // It sleeps most of the time, so that a busy machine does not make the generator the limit.
+    let slow = format!("{} mock --fault slow:50", env!("CARGO_BIN_EXE_mcp-loadtest"));
+    super::write_config(dir.path(), &[("slow", &slow)]);
+    let mut peer = Peer::start(dir.path(), &["--allow-server", "slow"]);
+    let load = json!({ "server": "slow", "tool": "echo", "args": { "message": "{{uuid}}" },
         "concurrent": 2, "duration_secs": 2.5, "max_error_rate": 0 });
     let first = checked(&mut peer, "sustained_load", load.clone());
     assert_eq!((&first["passed"], &first["error_rate"]), (&json!(true), &json!(0.0)), "{first:#}");

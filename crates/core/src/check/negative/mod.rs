@@ -106,11 +106,15 @@ impl<'s> Subject<'s> {
     /// The good arguments with one field set, or taken away.
     fn with(&self, field: &Field<'_>, value: Option<Value>) -> Option<Value> {
         let mut arguments = self.good.clone();
-        let (top, _) = field.path.split_first()?;
-        if field.path.len() > 1 && self.good.get(top).is_none() {
-            arguments.as_object_mut()?.insert(top.clone(), self.full.get(top)?.clone());
-        }
         let (last, parents) = field.path.split_last()?;
+        let place = |length: usize| fields::pointer(&parents[..length]);
+        let is_missing = |length: &usize| self.good.pointer(&place(*length)).is_none();
+        // What the good arguments leave out on the way is put in, with all that is below it.
+        if let Some(length) = (1..=parents.len()).find(is_missing) {
+            let filled = self.full.pointer(&place(length))?.clone();
+            let above = arguments.pointer_mut(&place(length - 1))?.as_object_mut()?;
+            above.insert(parents[length - 1].clone(), filled);
+        }
         match (arguments.pointer_mut(&fields::pointer(parents))?, value) {
             (Value::Object(map), Some(value)) => drop(map.insert(last.clone(), value)),
             (Value::Object(map), None) => drop(map.remove(last)?),

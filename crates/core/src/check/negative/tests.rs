@@ -321,11 +321,18 @@ fn properties_that_exclude_each_other_are_broken_all_the_same() {
 }
 
 #[test]
-fn a_long_text_is_a_case_or_counted_as_dropped() {
+fn what_the_good_arguments_leave_out_below_the_top_is_tried_too() {
     let inner = of(json!({ "x": { "type": "string" }, "y": { "type": "string" } }), &["x", "y"]);
     let schema = of(json!({ "o": of(json!({ "p": inner }), &[]) }), &["o"]);
     let made = oversized(&Subject::new(&schema, &json!({ "o": {} })).unwrap(), OVERSIZED);
-    assert_eq!((made.places, made.cases.len() + made.dropped), (2, 2));
+    assert_eq!((made.places, made.cases.len(), made.dropped), (2, 2, 0));
+    let long = |key: &str| {
+        made.cases.iter().any(|case| {
+            let text = case.arguments["o"]["p"][key].as_str();
+            text.is_some_and(|text| text.len() >= OVERSIZED)
+        })
+    };
+    assert!(long("x") && long("y"), "{:?}", labels(&made));
 }
 
 #[test]

@@ -1,16 +1,20 @@
 //! Many calls at once, over several sessions: does every answer belong to its request?
 
-use std::borrow::Cow;
+use std::{borrow::Cow, time::Duration};
 
 use mcp_loadtest_wire::session::{How, Reply, Session};
 use serde_json::json;
-use tokio::task::JoinSet;
+use tokio::{
+    task::JoinSet,
+    time::{Instant, timeout},
+};
 
 use crate::{
     audit::Row,
     gateway::{
         bench::{Bench, shown, told},
         check::{Check, Finding, Untold},
+        upstream::Mark,
     },
 };
 
@@ -24,13 +28,20 @@ pub(super) const ENTRY: Check = Check {
 
 const SESSIONS: usize = 4;
 const CALLS: usize = 25;
-/// A gateway that is merely slow has so much more time, because of the crowd.
+/// A gateway that is merely slow has so much more time, because of the crowd, and again after every sign
+/// of life …
 const CROWD: u32 = 6;
+/// … but not for ever: so often.
+const MOST_SIGNS: u32 = 20;
+/// How often the server is asked what it has seen.
+const LOOK: Duration = Duration::from_millis(250);
 
 /// What came of all calls.
 struct Crowd {
     /// The marker of each, and its answer.
     answered: Vec<(String, Reply)>,
+    /// Those without an answer.
+    unanswered: usize,
     /// How often the server saw each.
     seen: Vec<usize>,
     /// Answers that answer nothing.
@@ -43,7 +54,7 @@ async fn run(bench: &Bench) -> Result<Finding, Untold> {
     for _ in 0..SESSIONS {
         sessions.push(bench.open().await?);
     }
-    let answered = call_all(bench, &sessions).await?;
+    let (answered, unanswered) = call_all(bench, &sessions, mark).await?;
     for session in sessions {
         session.close().await;
     }
@@ -52,27 +63,54 @@ async fn run(bench: &Bench) -> Result<Finding, Untold> {
         let has = |row: &&Row| row.arguments.as_deref().unwrap_or_default().contains(marker);
         rows.iter().filter(has).count()
     };
-    let seen = answered.iter().map(|(marker, _)| times(marker)).collect();
-    Ok(judge(&Crowd { seen, answered, orphans: bench.hearing.orphans() - orphans }))
+    let markers = answered.iter().map(|(marker, _)| marker).chain(&unanswered);
+    let seen = markers.map(|marker| times(marker)).collect();
+    let orphans = bench.hearing.orphans() - orphans;
+    Ok(judge(&Crowd { seen, answered, unanswered: unanswered.len(), orphans }))
 }
 
-/// All at once; each with its marker.
-async fn call_all(bench: &Bench, sessions: &[Session]) -> Result<Vec<(String, Reply)>, Untold> {
-    let mut calls = JoinSet::new();
+/// All at once; each with its marker. Those that nobody answered are the second list: nothing happened
+/// any more, neither here nor at the server.
+async fn call_all(
+    bench: &Bench,
+    sessions: &[Session],
+    mark: Mark,
+) -> Result<(Vec<(String, Reply)>, Vec<String>), Untold> {
+    let silence = CROWD * bench.patience;
+    let how = How::setup(MOST_SIGNS * silence);
+    let (mut calls, mut waiting) = (JoinSet::new(), Vec::new());
     for _ in 0..CALLS {
         for session in sessions {
             // With an end of its own, so that no marker is the beginning of another.
             let marker = format!("{};", bench.marker());
             let call = bench.prepare(session, "echo", json!({ "message": marker }))?;
-            let (session, how) = (session.clone(), How::setup(CROWD * bench.patience));
-            calls.spawn_local(async move { (marker, session.call(&call, how).await) });
+            let (session, own) = (session.clone(), marker.clone());
+            calls.spawn_local(async move { (own, session.call(&call, how).await) });
+            waiting.push(marker);
         }
     }
-    Ok(calls.join_all().await)
+    let (mut answered, mut seen, mut last) = (Vec::new(), 0, Instant::now());
+    while !calls.is_empty() && last.elapsed() < silence {
+        match timeout(LOOK, calls.join_next()).await {
+            Ok(Some(Ok((marker, reply)))) => {
+                waiting.retain(|other| *other != marker);
+                answered.push((marker, reply));
+                last = Instant::now();
+            }
+            Ok(_) => {}
+            Err(_) => {
+                let now = bench.upstream.calls(mark, "echo").len();
+                if now > seen {
+                    (seen, last) = (now, Instant::now());
+                }
+            }
+        }
+    }
+    Ok((answered, waiting))
 }
 
 fn judge(crowd: &Crowd) -> Finding {
-    let Crowd { answered, seen, orphans } = crowd;
+    let Crowd { answered, unanswered, seen, orphans } = crowd;
     let (failed, well): (Vec<_>, Vec<_>) =
         answered.iter().partition(|(_, reply)| reply.failure().is_some());
     let foreign: Vec<_> = well.iter().filter(|(marker, reply)| !holds(reply, marker)).collect();
@@ -87,7 +125,10 @@ fn judge(crowd: &Crowd) -> Finding {
         ));
     }
     if let Some((_, reply)) = failed.first() {
-        wrong.push(format!("{} got no answer, the first one {}", failed.len(), told(reply)));
+        wrong.push(format!("{} failed, the first one with {}", failed.len(), told(reply)));
+    }
+    if *unanswered > 0 {
+        wrong.push(format!("{unanswered} got no answer, and nothing happened any more"));
     }
     if twice + never > 0 {
         wrong.push(format!("the server saw {twice} more than once and {never} not at all"));
@@ -95,13 +136,13 @@ fn judge(crowd: &Crowd) -> Finding {
     if *orphans > 0 {
         wrong.push(format!("{orphans} answers were to no call, or to one that had its answer"));
     }
-    let all = answered.len();
+    let all = answered.len() + unanswered;
     let right =
         format!("{all} calls in {SESSIONS} sessions: each has its answer, and was seen once");
     Finding::judge(wrong, right)
         .figure("calls", all as f64)
         .figure("foreign", foreign.len() as f64)
-        .figure("failed", failed.len() as f64)
+        .figure("failed", (failed.len() + unanswered) as f64)
         .figure("orphans", *orphans as f64)
         .figure("seen_twice", twice as f64)
         .figure("never_seen", never as f64)

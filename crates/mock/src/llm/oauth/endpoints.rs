@@ -92,7 +92,7 @@ fn token(visit: &Visit<'_>, tokens: &mut Tokens) -> Result<Handed, Denied> {
     let settings = visit.settings;
     let claim = Claim { form: &form, client: &client, now: visit.now };
     let given = (grant.give)(&claim, tokens)?;
-    let mut body = json!({ "token_type": "Bearer", "expires_in": settings.expires_in });
+    let mut body = json!({ "token_type": "Bearer", "expires_in": settings.lifetime() });
     if let Some(scope) = &given.grantee.scope {
         body["scope"] = scope.as_str().into();
     }

@@ -97,8 +97,8 @@ impl Tokens {
     /// A token that asks the model.
     pub(super) fn hand_out(&mut self, grantee: Grantee, settings: &Oauth, now: Duration) -> String {
         let token = self.word("access-");
-        let until = now + Duration::from_secs(settings.expires_in.get().into());
-        let uses_left = settings.uses.map(std::num::NonZeroU32::get);
+        let until = now + Duration::from_secs(settings.lifetime().into());
+        let uses_left = settings.uses;
         self.access.put(token.clone(), Access { grantee, until, uses_left });
         token
     }
