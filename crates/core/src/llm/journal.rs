@@ -152,3 +152,89 @@ impl Entry {
         schemars::schema_for!(Self).to_value()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(ending: Ending, status: u16) -> Entry {
+        serde_json::from_value(serde_json::json!({
+            "number": 1, "at_ms": 200.0, "took_ms": 10.0, "path": "/v1/messages",
+            "provider": "anthropic", "model": "m", "stream": false,
+            "headers": [["a", "1"], ["b", "2"]], "body_hash": "b", "client": "c",
+            "status": status, "seed": 0, "bytes_sent": 0, "ending": ending
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn only_who_wants_words_asks_a_model() {
+        for (path, asks) in [
+            ("/v1/messages", true),
+            ("/v1/chat/completions", true),
+            ("/v1beta/models/gemini-pro:generateContent", true),
+            ("/v1/models", false),
+            ("/v1/models/gpt-5", false),
+            ("/v1/moderations", false),
+            ("/v1/messages/count_tokens", false),
+            ("/v1beta/models/gemini-pro:countTokens", false),
+        ] {
+            assert_eq!(asks_a_model(path), asks, "{path}");
+            assert_eq!(Entry { path: path.into(), ..entry(Ending::Complete, 200) }.is_call(), asks);
+        }
+    }
+
+    #[test]
+    fn another_try_is_for_what_may_pass() {
+        use Ending::{Aborted, Broken, Complete, Corrupt, CutShort, ErrorEvent, Refused};
+        for (ending, status, is_worth, words) in [
+            (Complete, 200, false, "answered"),
+            (Complete, 503, false, "answered"),
+            (Aborted, 503, false, "given up by the client"),
+            (Refused, 400, false, "HTTP 400"),
+            (Refused, 408, true, "HTTP 408"),
+            (Refused, 409, true, "HTTP 409"),
+            (Refused, 425, true, "HTTP 425"),
+            (Refused, 429, true, "HTTP 429"),
+            (Refused, 499, false, "HTTP 499"),
+            (Refused, 500, true, "HTTP 500"),
+            (Refused, 529, true, "HTTP 529"),
+            (CutShort, 200, true, "an answer that ended too early"),
+            (ErrorEvent, 200, true, "an error in the middle of the stream"),
+            (Corrupt, 200, true, "a body that is no answer"),
+            (Broken, 200, true, "a connection that broke"),
+        ] {
+            let entry = entry(ending, status);
+            assert_eq!(entry.is_worth_another_try(), is_worth, "{ending:?} {status}");
+            assert_eq!(entry.words(), words);
+        }
+        // What the server says about it comes before its status.
+        for (said, status) in [(true, 400), (false, 503)] {
+            let entry = Entry { should_retry: Some(said), ..entry(Refused, status) };
+            assert_eq!(entry.is_worth_another_try(), said, "{status}");
+        }
+    }
+
+    #[test]
+    fn an_entry_tells_its_end_its_headers_and_whether_a_fixture_answered() {
+        let entry = |fixture: Option<&str>, status| Entry {
+            fixture: fixture.map(Into::into),
+            ..entry(Ending::Refused, status)
+        };
+        assert_eq!(entry(None, 404).ended_ms(), 210.0);
+        for (name, value) in [("a", Some("1")), ("b", Some("2")), ("c", None)] {
+            assert_eq!(entry(None, 404).header(name), value, "{name}");
+        }
+        for (fixture, status, is_unmatched) in [
+            (None, 404, true),
+            (None, 405, true),
+            (None, 200, false),
+            (None, 400, false),
+            (Some("0"), 404, false),
+        ] {
+            assert_eq!(entry(fixture, status).is_unmatched(), is_unmatched, "{fixture:?} {status}");
+        }
+        let schema = Entry::json_schema();
+        assert_eq!(schema["title"], "mcp-loadtest llm: a line of the journal");
+    }
+}
