@@ -107,4 +107,16 @@ mod tests {
         assert_eq!((usage.input_tokens, usage.output_tokens), (3, 4));
         assert_eq!(estimated_tokens(0), 0);
     }
+
+    #[test]
+    fn a_call_costs_its_name_and_its_arguments_and_a_vector_nothing() {
+        let call = Block::ToolCall {
+            id: CallId::MadeUp,
+            name: "fetch".into(),
+            arguments: r#"{"id":1}"#.into(),
+        };
+        let vector = Block::Embedding(vec![0.5; 99]);
+        let usage = Answer::new(vec![call, vector], StopReason::ToolCalls, 0).usage;
+        assert_eq!(usage, Usage { input_tokens: 0, output_tokens: 4 });
+    }
 }

@@ -250,4 +250,52 @@ mod tests {
         let median = pauses[500].as_secs_f64() * 1e3;
         assert!((18.0..22.0).contains(&median), "{median}");
     }
+
+    #[test]
+    fn every_delay_of_a_range_occurs() {
+        let ends = |text: &str| {
+            let fixture = fixture(text);
+            let mut plan = plan(&fixture, 0);
+            let pauses: Vec<_> = (0..2_000).map(|_| plan.pause().as_secs_f64() * 1e3).collect();
+            let least = pauses.iter().copied().fold(f64::INFINITY, f64::min);
+            (least, pauses.into_iter().fold(0.0, f64::max))
+        };
+        let jitter = "streaming: {latency: 20}, failure: {latency_jitter_ms: 10, chaos_seed: 7}";
+        assert_eq!(ends(jitter), (10.0, 30.0));
+        // No wait is shorter than none.
+        let wide = "streaming: {latency: 5}, failure: {latency_jitter_ms: 10, chaos_seed: 7}";
+        assert_eq!(ends(wide), (0.0, 15.0));
+        let (least, most) = ends("faults: [{delays: {uniform: [5, 9]}}]");
+        assert!((5.0..5.1).contains(&least) && (8.9..9.0).contains(&most), "{least} {most}");
+    }
+
+    #[test]
+    fn delays_of_a_log_normal_distribution_are_by_box_and_muller() {
+        let fixture =
+            fixture("faults: [{delays: {log_normal: {median: 20, sigma: 0.5}}, seed: 3}]");
+        let mut plan = plan(&fixture, 0);
+        let mut dice = Seed(3).dice(DELAYS ^ 1 << 8);
+        let mut pauses = Vec::new();
+        for _ in 0..1_001 {
+            let (one, two) = (1.0 - dice.unit(), dice.unit());
+            let normal = (2.0 * (1.0 / one).ln()).sqrt() * (std::f64::consts::TAU * two).cos();
+            let pause = plan.pause().as_secs_f64() * 1e3;
+            assert!((pause - 20.0 * (0.5 * normal).exp()).abs() < 1e-3, "{pause}");
+            pauses.push(pause);
+        }
+        // One sigma to both sides: 20 / e^0.5 and 20 * e^0.5.
+        pauses.sort_by(f64::total_cmp);
+        assert!((11.0..13.5).contains(&pauses[159]), "{}", pauses[159]);
+        assert!((30.0..36.0).contains(&pauses[841]), "{}", pauses[841]);
+    }
+
+    #[test]
+    fn a_pause_is_an_hour_at_most_and_none_where_there_is_no_number() {
+        let mut fixture = fixture("faults: [{delays: {constant: 3600001}}]");
+        assert_eq!(plan(&fixture, 0).pause(), Duration::from_secs(3_600));
+        for delays in [Delays::Recorded(Vec::new()), Delays::Constant(f64::INFINITY)] {
+            fixture.faults[0].delays = Some(delays);
+            assert_eq!(plan(&fixture, 0).pause(), Duration::ZERO);
+        }
+    }
 }

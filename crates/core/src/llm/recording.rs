@@ -209,6 +209,7 @@ mod tests {
             recording(r#"{"a":"bye"}"#, "three"),
         ];
         let recordings = Recordings::new(all);
+        assert_eq!(recordings.len(), 3);
         let hello: Vec<_> = (0..3).map(|_| told(&recordings, r#"{ "a": "hello" }"#)).collect();
         assert_eq!(hello, [Some("one".into()), Some("two".into()), Some("two".into())]);
         assert_eq!(told(&recordings, r#"{"a":"say hello"}"#), None);
@@ -248,5 +249,27 @@ mod tests {
     fn half_a_character_survives() {
         let half = &"é".as_bytes()[..1];
         assert_eq!(RecordedChunk::new(0.0, half).bytes(), half);
+    }
+
+    #[test]
+    fn the_nearest_is_the_first_with_the_same_target() {
+        let mut elsewhere = recording(r#"{"a":1}"#, "one");
+        elsewhere.request.target = "/v1/y".into();
+        let recordings = Recordings::new(vec![elsewhere, recording(r#"{"a":1,"b":2}"#, "two")]);
+        let none = "No recording equals this request (2 looked at); the nearest: ";
+        for (path, body, why) in [
+            ("/v1/x", r#"{"a":1,"b":3}"#, "`body.b` differs"),
+            ("/v1/x", r#"{"a":1}"#, "`body.b` differs"),
+            ("/v1/x", r#"{"a":1,"b":2,"c":3}"#, "`body.c` differs"),
+            ("/v1/x", "", "`body` differs"),
+            ("/v1/y", r#"{"a":2}"#, "`body.a` differs"),
+            ("/v1/z", r#"{"a":1}"#, "it is POST /v1/y"),
+        ] {
+            let told = recordings.why_not(&RecordedRequest::new("POST", path, body.as_bytes()));
+            assert_eq!(told, format!("{none}{why}"), "{path} {body}");
+        }
+        let nothing = Recordings::new(Vec::new());
+        let told = nothing.why_not(&RecordedRequest::new("GET", "/", b""));
+        assert_eq!(told, "No recording equals this request (0 looked at)");
     }
 }

@@ -70,4 +70,27 @@ mod tests {
             assert!(!looks_real(word), "{word}");
         }
     }
+
+    #[test]
+    fn a_real_key_is_long_and_begins_as_providers_have_it() {
+        let varied = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7";
+        for (key, is_real) in [
+            (format!("sk-proj-{varied}"), true),
+            (format!("sk-pro-{varied}"), false),
+            (format!("no-proj-{varied}-{varied}"), false),
+            (format!("AIza-----{varied}"), true),
+            (format!(" AIza----{varied} "), true),
+            (format!("AIza---{varied}"), false),
+        ] {
+            assert_eq!(looks_real(&key), is_real, "{key}");
+        }
+    }
+
+    #[test]
+    fn places_of_keys_leave_out_what_only_a_url_carries() {
+        let text = "a sk-proj-abcdefghijklmnopqrstuv?key=short AKIAABCDEFGHIJKLMNOP";
+        let found: Vec<_> = keys_in(text).map(|range| &text[range]).collect();
+        assert_eq!(found, ["sk-proj-abcdefghijklmnopqrstuv", "AKIAABCDEFGHIJKLMNOP"]);
+        assert_eq!(keys_in("no key").count(), 0);
+    }
 }
