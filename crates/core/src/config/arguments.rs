@@ -96,4 +96,22 @@ mod tests {
             assert!(toml::from_str::<Holder>(text).is_err(), "{text}");
         }
     }
+
+    #[test]
+    fn a_table_stays_one_as_long_as_toml_can_say_it() {
+        let nested = |depth| (0..depth).fold(json!(1), |inner, _| json!({ "a": inner }));
+        for (name, value, is_table) in [
+            ("a number", json!({"a": 1}), true),
+            ("a fraction", json!({"a": [1.5, {"b": true}]}), true),
+            ("nothing inside", json!({"a": [{"b": null}]}), false),
+            ("a number beyond the sign", json!({"a": u64::MAX}), false),
+            ("as deep as may be", nested(MAX_DEPTH), true),
+            ("one deeper", nested(MAX_DEPTH + 1), false),
+            ("no object", json!([1]), false),
+        ] {
+            let written = serde_json::to_value(Arguments(value.clone())).unwrap();
+            let expected = if is_table { value } else { json!(value.to_string()) };
+            assert_eq!(written, expected, "{name}");
+        }
+    }
 }

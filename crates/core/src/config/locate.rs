@@ -89,6 +89,7 @@ args = { x = 1, y = [1, 2] }
         assert_eq!(at("server.url"), Some((1, 2)));
         assert_eq!(at("scenario.tool_call[1].weight").map(|(line, _)| line), Some(8));
         assert_eq!(at("thresholds.p50_latency"), None);
+        assert_eq!(at("scenario.tool_call[9].name"), at("scenario.tool_call"));
     }
 
     #[test]

@@ -105,3 +105,92 @@ pub(super) fn words(schema: &Value) -> Option<Vec<&str>> {
     }
     Some(choices.iter().filter_map(|choice| choice.get("const")?.as_str()).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn null_and_empty_defaults_are_left_out() {
+        for (name, mut given, tidied) in [
+            ("one type", json!({"type": ["string", "null"]}), json!({"type": "string"})),
+            (
+                "two types",
+                json!({"type": ["object", "string", "null"]}),
+                json!({"type": ["object", "string"]}),
+            ),
+            ("words", json!({"enum": ["a", null]}), json!({"enum": ["a"]})),
+            (
+                "one choice",
+                json!({"description": "d", "anyOf": [{"description": "e", "minimum": 1}, {"type": "null"}]}),
+                json!({"description": "d", "minimum": 1}),
+            ),
+            (
+                "two choices",
+                json!({"anyOf": [{"const": "a"}, {"const": "b"}, {"type": "null"}]}),
+                json!({"anyOf": [{"const": "a"}, {"const": "b"}]}),
+            ),
+            ("no default", json!({"default": null}), json!({})),
+            ("an empty default", json!({"default": {"a": 1}}), json!({})),
+            ("a default", json!({"default": 5}), json!({"default": 5})),
+            (
+                "deep down",
+                json!({"items": [{"type": ["string", "null"]}], "properties": {"a": {"default": null}}}),
+                json!({"items": [{"type": "string"}], "properties": {"a": {}}}),
+            ),
+        ] {
+            tidy(&mut given);
+            assert_eq!(given, tidied, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_part_is_found_by_its_path() {
+        let schema = json!({"properties": {
+            "list": {"items": {"properties": {"a": {"type": "string"}}}},
+            "map": {"additionalProperties": {"type": "number"}},
+            "closed": {"additionalProperties": false},
+        }});
+        for (path, expected) in [
+            ("list[3].a", Some(json!({"type": "string"}))),
+            ("map.whatever", Some(json!({"type": "number"}))),
+            ("closed.whatever", None),
+            ("map[0]", None),
+            ("other", None),
+        ] {
+            assert_eq!(part(&schema, &path.into()), expected.as_ref(), "{path}");
+        }
+        assert_eq!(keys(&schema), Some(vec!["closed", "list", "map"]));
+        assert_eq!(keys(&json!({"type": "object"})), None);
+    }
+
+    #[test]
+    fn words_are_known_only_where_nothing_else_may_stand() {
+        for (schema, expected) in [
+            (json!({"enum": ["a", "b"]}), Some(vec!["a", "b"])),
+            (json!({"oneOf": [{"const": "a"}, {"const": "b"}]}), Some(vec!["a", "b"])),
+            (json!({"anyOf": [{"const": "a"}]}), Some(vec!["a"])),
+            (json!({"oneOf": [{"const": "a"}, {"type": "string"}]}), None),
+            (json!({"type": "string"}), None),
+        ] {
+            assert_eq!(words(&schema), expected, "{schema}");
+        }
+    }
+
+    #[test]
+    fn texts_with_a_form_have_a_pattern() {
+        let schema = schema();
+        for (path, pattern) in [
+            ("server.max_message", "KiB|MiB"),
+            ("scenario.duration", "ms|s|m|h"),
+            ("compare.p99", "off|"),
+        ] {
+            let part = part(&schema, &path.into()).expect(path);
+            assert_eq!(part["type"], "string", "{path}");
+            assert!(part["pattern"].as_str().is_some_and(|text| text.contains(pattern)), "{path}");
+        }
+        let baseline = part(&schema, &"compare.baseline".into()).expect("a baseline");
+        assert_eq!((&baseline["type"], &baseline["minLength"]), (&json!("string"), &json!(1)));
+    }
+}

@@ -372,6 +372,73 @@ fn what_a_section_adds_is_laid_over_a_named_server() {
     assert!(section.lay_over(Server::http("http://h").build()).is_err());
 }
 
+#[test]
+fn a_transport_is_laid_over_a_named_server_with_its_headers() {
+    let section = ServerConfig {
+        transport: Some(TransportName::Sse),
+        headers: [("B".into(), "2".into())].into(),
+        ..Default::default()
+    };
+    let named = Server::http("http://h").header("A", "1").header("B", "1").build();
+    let expected = Server::sse("http://h").header("A", "1").header("B", "2").build();
+    assert_eq!(section.lay_over(named), Ok(expected));
+}
+
+#[test]
+fn an_address_says_what_it_speaks() {
+    for (url, name) in [
+        ("http://h", "http"),
+        ("https://h", "http"),
+        ("ws://h", "ws"),
+        ("WSS://h", "ws"),
+        ("h", "http"),
+    ] {
+        assert_eq!(TransportName::of_url(url).as_str(), name, "{url}");
+    }
+    for name in TransportName::ALL {
+        assert_eq!(serde_json::to_value(name).unwrap(), name.as_str());
+    }
+}
+
+#[test]
+fn times_of_the_probe_are_said_elsewhere_for_other_scenarios() {
+    let text =
+        "[scenario]\ntype = 'sustained'\nhang_threshold = '1s'\ngrace_period = '1s'\nramp_to = 5";
+    let config = Config::read(text, "b").unwrap();
+    let hints: Vec<_> = config.unused().into_iter().map(|told| told.hint).collect();
+    let expected = ["set `grace_period` in `[thresholds]`", "set `hang_timeout` in `[thresholds]`"];
+    let [grace, hang] = expected.map(|hint| Some(hint.to_owned()));
+    assert_eq!(hints, [grace, hang, None]);
+}
+
+#[test]
+fn a_rate_and_calls_in_flight_are_two_models() {
+    for (settings, expected) in [
+        ("rate = '5/s'\nconcurrent = 5", Some("[scenario] concurrent")),
+        ("rate = '5/s'\nmax_in_flight = 5", None),
+        ("rate = '5/s'", None),
+        ("concurrent = 5\nmax_in_flight = 5", Some("[scenario] max_in_flight")),
+        ("max_in_flight = 5", Some("[scenario] max_in_flight")),
+        ("concurrent = 5", None),
+    ] {
+        let text = format!("[scenario]\ntype = 'soak'\n{settings}");
+        let scenario = Config::read(&text, "b").unwrap().to_scenario();
+        let key = scenario.err().map(|error| error.key.to_string());
+        assert_eq!(key.as_deref(), expected, "{settings}");
+    }
+}
+
+#[test]
+fn an_error_gives_its_hint_away_and_its_key_another_name() {
+    use crate::hint::Hint;
+    let error = ConfigError::new("scenario.tool_call[0].args.a[1]", "x").with_hint("y");
+    assert_eq!(Hint::hint(&error).as_deref(), Some("y"));
+    let renamed = error.renamed("scenario.tool_call[0].args", "scenario.args");
+    assert_eq!(renamed.to_string(), "`[scenario] args.a[1]`: x");
+    assert_eq!(renamed.clone().renamed("server", "x").key, renamed.key);
+    assert_eq!(ConfigError::new(KeyPath::default(), "x").to_string(), "x");
+}
+
 fn validator() -> jsonschema::Validator {
     jsonschema::validator_for(&schema()).unwrap()
 }
