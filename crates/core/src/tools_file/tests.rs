@@ -95,3 +95,58 @@ fn bad_files_are_told_where_and_what() {
         assert!(told.contains(word), "{text}: {told}");
     }
 }
+
+#[test]
+fn good_files_of_every_kind_are_read() {
+    for text in [
+        "tools: [{name: a, response: x}, {name: b, responses: [{default: true, error: {message: y}}]}]",
+        "resources: [{uri: a, name: b, text: c}, {uri: d, name: e, blob: Zg==}]",
+        "prompts: [{name: b, text: c}, {name: d, messages: []}]",
+    ] {
+        let file = ToolsFile::parse(text, "tools.yml");
+        let file = file.unwrap_or_else(|error| panic!("{text}: {error}"));
+        let again = serde_json::to_string(&file).unwrap();
+        assert_eq!(ToolsFile::parse(&again, "tools.json").unwrap(), file, "{again}");
+    }
+    assert!(schema()["properties"]["tools"].is_object());
+}
+
+#[test]
+fn two_answers_at_once_are_told_with_their_place() {
+    let arm = |rest: &str| error(&format!("tools: [{{name: a, responses: [{{{rest}}}]}}]"));
+    for (told, place) in [
+        (arm("default: true, result: x, error: {message: y}"), "responses[0].result`: exactly one"),
+        (arm("default: true, result: x, sequence: [{result: y}]"), "responses[0].result`: exactly"),
+        (arm("default: true, when: {a: 1}, result: x"), "responses[0].when`: an answer needs"),
+        (arm("default: true, sequence: [{result: x}, {}]"), "sequence[1]`: `result` or `error`"),
+        (arm("default: true, sequence: [{result: x, error: {message: y}}]"), "sequence[0]`: `"),
+        (error("resources: [{uri: a, name: b, text: c, blob: d}]"), "resources[0].text`: `text`"),
+        (error("prompts: [{name: b, text: c, messages: []}]"), "prompts[0].text`: `text` or"),
+    ] {
+        assert!(told.starts_with("tools.yml:") && told.contains(place), "{place}: {told}");
+    }
+}
+
+#[test]
+fn every_argument_of_an_arm_must_match() {
+    let when = [("a".into(), Match::Equals(json!(1))), ("b".into(), Match::Exists(true))];
+    let arm = Arm { when: when.into(), ..Arm::default() };
+    for (arguments, matches) in [
+        (json!({"a": 1, "b": null}), true),
+        (json!({"a": 1}), false),
+        (json!({"a": 2, "b": 1}), false),
+        (json!({}), false),
+    ] {
+        assert_eq!(arm.matches(&arguments), matches, "{arguments}");
+    }
+    for (wanted, argument, matches) in [
+        (json!({"regex": "^a.c$"}), json!("abc"), true),
+        (json!({"regex": "^a.c$"}), json!("abcd"), false),
+        (json!({"one_of": [1, 2]}), json!(3), false),
+        (json!({"exists": false}), json!(1), false),
+        (json!({"exists": 1}), json!({"exists": 1}), true),
+        (json!({"contains": "a", "regex": "b"}), json!("ab"), false),
+    ] {
+        assert_eq!(Match::from(wanted.clone()).accepts(Some(&argument)), matches, "{wanted}");
+    }
+}
