@@ -163,6 +163,7 @@ mod tests {
         let seen = Seen::new(Health::Ok, "x").figure("a", 1.23456).figure("b", f64::NAN).fix("do");
         assert_eq!((seen.figures.len(), seen.figures["a"]), (1, 1.235));
         assert_eq!(seen.fix.as_deref(), Some("do"));
+        assert_eq!(DoctorReport::json_schema()["title"], "DoctorReport");
         let all = [Health::Ok, Health::CouldNotTell, Health::Warning, Health::Failed];
         assert_eq!(all.map(Health::words), ["ok", "could not tell", "warning", "failed"]);
     }

@@ -289,3 +289,18 @@ pub mod as_secs {
         Duration::try_from_secs_f64(f64::deserialize(from)?).map_err(D::Error::custom)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_offset_is_a_number_of_seconds() {
+        #[derive(Debug, PartialEq, Serialize, Deserialize)]
+        struct Offset(#[serde(with = "as_secs")] Duration);
+        let offset = Offset(Duration::from_millis(1_500));
+        assert_eq!(serde_json::to_value(&offset).unwrap(), 1.5);
+        assert_eq!(serde_json::from_str::<Offset>("1.5").unwrap(), offset);
+        assert!(serde_json::from_str::<Offset>("-1").is_err());
+    }
+}

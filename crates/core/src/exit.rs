@@ -54,3 +54,15 @@ impl Exit {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_those_of_the_interface() {
+        let all = [Exit::Pass, Exit::Fail, Exit::Usage, Exit::Interrupted, Exit::As(7)];
+        assert_eq!(all.map(Exit::code), [0, 1, 2, 130, 7]);
+        assert_eq!(Exit::CODES.map(|(code, _)| code), [0, 1, 2, 130]);
+    }
+}

@@ -30,3 +30,40 @@ pub fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> O
         .min()
         .map(|(_, name)| name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_near_by_a_slip_and_one_more_for_every_four_letters() {
+        for (written, known, near) in [
+            ("abx", "abc", true),
+            ("axx", "abc", false),
+            ("abcx", "abcd", true),
+            ("abxx", "abcd", true),
+            ("axxx", "abcd", false),
+            ("sustaXXXd", "sustained", true),
+            ("sustXXXXd", "sustained", false),
+        ] {
+            assert_eq!(nearest(written, [known]), near.then_some(known), "{written}");
+        }
+        assert_eq!(nearest("spiek", ["soak", "spike", "spoke"]), Some("spike"));
+    }
+
+    #[test]
+    fn what_is_longer_than_names_are_is_not_looked_for() {
+        let name = "a".repeat(LONGEST);
+        assert_eq!(nearest(&name, [&*name]), Some(&*name));
+        assert_eq!(nearest(&format!("{name}a"), [&*name]), None);
+    }
+
+    #[test]
+    fn an_error_has_no_hint_of_itself() {
+        #[derive(Debug, thiserror::Error)]
+        #[error("broken")]
+        struct Broken;
+        impl Hint for Broken {}
+        assert_eq!(Broken.hint(), None);
+    }
+}

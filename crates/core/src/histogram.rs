@@ -165,4 +165,55 @@ mod tests {
         let text = serde_json::to_string(&holder).unwrap();
         assert_eq!(serde_json::from_str::<Holder>(&text).unwrap(), holder);
     }
+
+    #[test]
+    fn a_part_is_added_and_taken_away_again() {
+        let of = |micros: &[u64]| {
+            let mut histogram = new();
+            micros.iter().for_each(|micros| record(&mut histogram, Duration::from_micros(*micros)));
+            histogram
+        };
+        let (part, rest) = (of(&[10, 20]), of(&[30]));
+        let mut whole = rest.clone();
+        add(&mut whole, &part);
+        assert_eq!(whole, of(&[10, 20, 30]));
+        take_away(&mut whole, &new());
+        assert_eq!(whole.len(), 3);
+        take_away(&mut whole, &part);
+        assert_eq!(Buckets::of(&whole), Buckets::of(&rest));
+        assert_eq!(quantile(&whole, 0.5), Some(Duration::from_nanos(rest.max())));
+    }
+
+    #[test]
+    fn buckets_tell_quantiles_as_the_histogram_does() {
+        let buckets = Buckets(vec![(100_000, 1), (200_000, 2), (300_000, 1)]);
+        assert_eq!(buckets.count(), 4);
+        for (share, nanos) in [
+            (0.0, 100_000),
+            (0.25, 100_000),
+            (0.26, 200_000),
+            (0.75, 200_000),
+            (0.76, 300_000),
+            (1.0, 300_000),
+        ] {
+            assert_eq!(buckets.quantile(share), Some(Duration::from_nanos(nanos)), "{share}");
+        }
+        assert_eq!(Buckets::default().quantile(0.5), None);
+        for histogram in [buckets.to_histogram(), buckets.to_coarse_histogram()] {
+            assert_eq!(histogram.len(), 4);
+            assert_eq!(Buckets::of(&histogram).count(), 4);
+        }
+        // Three figures tell 100.0 ms from 100.1 ms, two do not.
+        let near = Buckets(vec![(100_000_000, 1), (100_100_000, 1)]);
+        assert_eq!(Buckets::of(&near.to_histogram()).0.len(), 2);
+        assert_eq!(Buckets::of(&near.to_coarse_histogram()).0.len(), 1);
+    }
+
+    #[test]
+    fn merged_buckets_stay_in_order() {
+        let mut merged = Buckets::default();
+        merged.merge(&Buckets(vec![(1, 2), (3, 4)]));
+        merged.merge(&Buckets(vec![(1, 3), (2, 1), (4, 1)]));
+        assert_eq!(merged, Buckets(vec![(1, 5), (2, 1), (3, 4), (4, 1)]));
+    }
 }

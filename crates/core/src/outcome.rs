@@ -129,4 +129,17 @@ mod tests {
             assert_eq!(serde_json::to_value(category).unwrap(), category.name());
         }
     }
+
+    #[test]
+    fn each_category_has_a_meaning_of_its_own_and_some_were_answered() {
+        use ErrorCategory::{Hang, Malformed, ProtocolError, ServerError, ToolError};
+        let mut meanings = ErrorCategory::ALL.map(ErrorCategory::meaning).to_vec();
+        assert_eq!(meanings[0], "answered only after the hang threshold");
+        meanings.sort_unstable();
+        meanings.dedup();
+        assert_eq!(meanings.len(), ErrorCategory::ALL.len());
+        let answered = ErrorCategory::ALL.into_iter().filter(|category| category.was_answered());
+        let expected = [Hang, ServerError, ProtocolError, Malformed, ToolError];
+        assert_eq!(answered.collect::<Vec<_>>(), expected);
+    }
 }

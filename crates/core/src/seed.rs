@@ -72,4 +72,26 @@ mod tests {
         assert!((0..1_000).all(|_| dice.below(7) < 7));
         assert_eq!(dice.below(0), 0);
     }
+
+    #[test]
+    fn the_numbers_are_those_of_splitmix64() {
+        // The reference implementation's first numbers for this seed.
+        let mut dice = Dice { state: 1_234_567 };
+        let seen = [dice.next_u64(), dice.next_u64(), dice.next_u64()];
+        assert_eq!(
+            seen,
+            [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]
+        );
+        assert_eq!(Seed(1_234_567).dice(0).state, seen[0]);
+        // A stream is a seed that is one golden ratio further, taken away from it bit by bit.
+        assert_eq!(Seed(0x9E37_79B9_7F4A_7C15).dice(1).state, Seed(0).dice(0).state);
+    }
+
+    #[test]
+    fn every_number_below_the_bound_occurs() {
+        let mut dice = Seed(7).dice(3);
+        let mut counts = [0; 7];
+        (0..7_000).for_each(|_| counts[dice.below(7) as usize] += 1);
+        assert!(counts.iter().all(|count| (850..1_150).contains(count)), "{counts:?}");
+    }
 }

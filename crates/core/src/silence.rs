@@ -167,4 +167,38 @@ mod tests {
              no other call was answered meanwhile; 1 still in flight"
         );
     }
+
+    #[test]
+    fn more_than_half_a_core_is_needed_to_spin() {
+        assert_eq!(with_cpu(5).diagnosis(), Diagnosis::Wedged);
+        assert_eq!(with_cpu(6).diagnosis(), Diagnosis::Spinning);
+        let mut unwatched = with_cpu(9);
+        unwatched.process.as_mut().unwrap().watched = Duration::ZERO;
+        assert_eq!(unwatched.diagnosis(), Diagnosis::Wedged);
+        let alive = Evidence { others_answered: 1, ..with_cpu(9) };
+        assert_eq!(alive.diagnosis(), Diagnosis::CallStuck);
+        let unasked = Evidence { control: ControlReply::NotSent, ..with_cpu(9) };
+        assert_eq!(unasked.diagnosis(), Diagnosis::Unclear);
+    }
+
+    #[test]
+    fn the_sentence_counts_what_went_on_meanwhile() {
+        for (control, others, told) in [
+            (
+                ANSWERED,
+                1,
+                "`ping` was answered after 2.00ms; process sleeping, 1 thread at 90 % CPU; 1 other call was",
+            ),
+            (
+                ControlReply::NotSent,
+                3,
+                "`ping` could not be sent; process sleeping, 1 thread at 90 % CPU; 3 other calls were",
+            ),
+        ] {
+            let evidence =
+                Evidence { control, others_answered: others, in_flight: 2, ..with_cpu(9) };
+            let told = format!("tools/call silent: {told} answered meanwhile; 2 still in flight");
+            assert_eq!(evidence.sentence(), told);
+        }
+    }
 }
