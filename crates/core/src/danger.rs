@@ -490,6 +490,10 @@ mod tests {
             ("get_secret_scanning_alert", "Get details of an alert", &[], "reveals"),
             ("dismiss_notification", "Dismiss a notification", &["state"], "unknown"),
             ("get_or_create_user", "", &[], "changes"),
+            ("get_order", "", &[], "safe"),
+            ("order_and_get", "", &[], "changes"),
+            ("pull_model", "", &[], "changes"),
+            ("make_request", "", &[], "reaches"),
             ("get_deleted_items", "", &[], "safe"),
             ("search_and_replace", "", &[], "changes"),
             ("get_report", "Create a report and mail it", &[], "changes"),
@@ -547,6 +551,38 @@ mod tests {
             all.dedup();
             assert_eq!(all.len(), count);
         }
+    }
+
+    #[test]
+    fn the_reason_says_where_it_comes_from() {
+        let none = Value::Null;
+        for (name, description, annotations, why) in [
+            ("list_files", "", json!({}), "its name says `list`"),
+            (
+                "get_secret",
+                "",
+                json!({}),
+                "its name says `secret`, and what it shows may be secret",
+            ),
+            ("x", "Deletes a file", json!({}), "its description says `delete`"),
+            ("x", "", json!({}), "cannot tell that it only reads"),
+            ("x", "", json!({"readOnlyHint": true}), "it is annotated as read-only"),
+            ("x", "", json!({"readOnlyHint": false}), "it is annotated as not read-only"),
+            ("x", "", json!({"destructiveHint": true}), "it is annotated as destructive"),
+        ] {
+            assert_eq!(danger(name, description, &annotations, &none).why(), why);
+        }
+    }
+
+    #[test]
+    fn only_the_beginning_of_a_description_is_read() {
+        let told = |before: usize| {
+            let description = format!("{} delete", "x".repeat(before));
+            short(&danger("frobnicate", &description, &Value::Null, &Value::Null))
+        };
+        // So many characters that the verb just fits in, and one more.
+        let fits = MOST_TEXT / 10 - " delete".len();
+        assert_eq!((told(fits), told(fits + 1)), ("changes", "unknown"));
     }
 
     proptest::proptest! {

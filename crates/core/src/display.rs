@@ -146,4 +146,23 @@ mod tests {
         assert_eq!(visible("std::io", 80), "std::io");
         assert_eq!(visible("x ##vso[y", 80), "x #\\x23vso[y");
     }
+
+    #[test]
+    fn each_odd_character_has_its_escape() {
+        for (text, shown) in [
+            ("a\nb\rc", "a\\nb\\rc"),
+            ("\x00\x1f \x7f~", "\\x00\\x1f \\x7f~"),
+            ("\u{80}\u{9f}\u{a0}", "\\u{80}\\u{9f}\u{a0}"),
+            ("a\u{200b}\u{feff}\u{e007f}é", "a\\u{200b}\\u{feff}\\u{e007f}é"),
+            ("# a #b", "# a #b"),
+            (": a:", ": a:"),
+        ] {
+            assert_eq!(visible(text, 80), shown);
+        }
+        for (limit, shown) in [(0, "…"), (2, "ab…"), (3, "abc"), (4, "abc")] {
+            assert_eq!(visible("abc", limit), shown);
+            assert_eq!(visible_bytes(b"abc", limit), shown);
+        }
+        assert_eq!(json("a\u{7f}b \u{202e}é"), "a\\u007fb \\u202eé");
+    }
 }

@@ -316,4 +316,42 @@ mod tests {
         assert_eq!(server.to_string(), "x --token '***' --port=1");
         assert_eq!(server.as_flags(), r"-s 'x --token '\''***'\'' --port=1'");
     }
+
+    #[test]
+    fn what_is_started_or_numbered_is_a_known_process() {
+        for (name, server, is_started, is_known) in [
+            ("pipes", Server::stdio("x").build(), true, true),
+            ("an address", Server::http("http://h").build(), false, false),
+            ("a number", Server::http("http://h").pid(1).build(), false, true),
+            ("both", Server::http("http://h").started_by("x").build(), true, true),
+        ] {
+            assert_eq!(server.is_started(), is_started, "{name}");
+            assert_eq!(server.has_known_process(), is_known, "{name}");
+        }
+        assert_eq!(MAX_MESSAGE, Size(16 * 1024 * 1024));
+    }
+
+    #[test]
+    fn all_but_pipes_have_an_address_and_headers() {
+        let pipes = Server::stdio("x").build().transport;
+        assert_eq!((pipes.url(), pipes.headers(), pipes.clone().headers_mut()), (None, None, None));
+        for server in [Server::http("a"), Server::sse("a"), Server::websocket("a")] {
+            let mut transport = server.header("X", "1").build().transport;
+            assert_eq!(transport.url(), Some("a"));
+            let mut headers = BTreeMap::from([("X".to_owned(), "1".to_owned())]);
+            assert_eq!(transport.headers(), Some(&headers));
+            assert_eq!(transport.headers_mut(), Some(&mut headers));
+        }
+    }
+
+    #[test]
+    fn flags_name_the_command_the_address_or_both() {
+        for (server, flags) in [
+            (Server::http("http://u:p@h/a b?k=1").build(), "--url 'http://h/a b?…'"),
+            (Server::http("http://h").header("A", "secret").build(), "--url http://h"),
+            (Server::sse("http://h").started_by("x").build(), "-s x --url http://h"),
+        ] {
+            assert_eq!(server.as_flags(), flags);
+        }
+    }
 }
