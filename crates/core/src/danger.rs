@@ -267,7 +267,8 @@ fn by_properties(table: Table, properties: &Map<String, Value>) -> Option<Danger
             Sense::Reaches => "reach out to",
             _ => "write to",
         };
-        Some(sense.danger(format!("it takes a `{word}`, which it may {what}")))
+        let article = if word.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
+        Some(sense.danger(format!("it takes {article} `{word}`, which it may {what}")))
     })
 }
 
@@ -370,7 +371,7 @@ mod tests {
         for (property, why) in [
             ("command", "it takes a `command`, which it may run"),
             ("url", "it takes a `url`, which it may reach out to"),
-            ("output_file", "it takes a `output file`, which it may write to"),
+            ("output_file", "it takes an `output file`, which it may write to"),
         ] {
             assert_eq!(danger("x", "", &Value::Null, &schema(&[property])).why(), why);
         }

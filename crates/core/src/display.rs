@@ -38,13 +38,10 @@ pub fn visible(text: &str, limit: usize) -> String {
 
 /// The same for bytes that may not be UTF-8.
 pub fn visible_bytes(bytes: &[u8], limit: usize) -> String {
-    // Four bytes a character at most: nothing beyond can be shown, so nothing beyond is decoded.
+    // Four bytes a character at most: nothing beyond can be shown, so nothing beyond is decoded. One
+    // character more is, so that it shows that there is more.
     let head = &bytes[..bytes.len().min(limit.saturating_mul(4).saturating_add(4))];
-    let mut safe = visible(&String::from_utf8_lossy(head), limit);
-    if head.len() < bytes.len() && !safe.ends_with('…') {
-        safe.push('…');
-    }
-    safe
+    visible(&String::from_utf8_lossy(head), limit)
 }
 
 /// The last few lines of peer text that say anything, each made safe.

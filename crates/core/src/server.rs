@@ -192,8 +192,6 @@ impl Transport {
     }
 }
 
-/// The command line or the address, without what may be secret: environment, headers, credentials,
-/// query, and arguments that what stands before them gives away.
 impl Server {
     /// The flags that name this server on a command line, without secrets: headers are left out.
     pub fn as_flags(&self) -> String {
@@ -209,6 +207,8 @@ impl Server {
     }
 }
 
+/// The command line or the address, without what may be secret: environment, headers, credentials,
+/// query, and arguments that what stands before them gives away.
 impl fmt::Display for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let url = self.transport.url().map(public_url);

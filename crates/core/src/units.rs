@@ -155,7 +155,7 @@ fn parse_sum(what: &'static str, text: &str, units: &[(&str, f64)]) -> Result<u6
             .parse()
             .map_err(|_| UnitError::Number { what, text: text.to_owned() })?;
         rest = rest[digits..].trim_start();
-        let end = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
+        let end = rest.find(|c: char| c.is_ascii_digit() || c == '.').unwrap_or(rest.len());
         let unit = rest[..end].trim();
         let factor = units.iter().find(|(name, _)| *name == unit).map(|(_, factor)| *factor);
         let factor = factor.ok_or_else(|| UnitError::Unit {
@@ -230,11 +230,16 @@ pub fn format_latency(duration: Duration) -> String {
 /// assert_eq!(format_size(512), "512B");
 /// ```
 pub fn format_size(bytes: u64) -> String {
-    let (value, unit) = match bytes {
-        0..1_024 => return format!("{bytes}B"),
-        1_024..1_048_576 => (bytes as f64 / 1_024.0, "KiB"),
-        1_048_576..1_073_741_824 => (bytes as f64 / 1_048_576.0, "MiB"),
-        _ => (bytes as f64 / 1_073_741_824.0, "GiB"),
+    if bytes < 1_024 {
+        return format!("{bytes}B");
+    }
+    let (kib, mib, gib) =
+        (bytes as f64 / 1_024.0, bytes as f64 / 1_048_576.0, bytes as f64 / 1_073_741_824.0);
+    // What would be rounded up to 1024.0 is one of the next unit.
+    let (value, unit) = match () {
+        () if kib < 1_023.95 => (kib, "KiB"),
+        () if mib < 1_023.95 => (mib, "MiB"),
+        () => (gib, "GiB"),
     };
     format!("{value:.1}{unit}")
 }

@@ -10,7 +10,7 @@ use std::{
 };
 
 use super::{Fixture, FixtureFile, Recordings, Request, When};
-use crate::{config::ConfigError, seed::Seed};
+use crate::{config::ConfigError, report::figures::counted, seed::Seed};
 
 /// All fixtures in the order in which they are looked at, and what has happened so far.
 #[derive(Debug, Default)]
@@ -58,9 +58,9 @@ impl NoMatch {
     /// In words.
     pub fn words(&self, request: &Request) -> String {
         let mut text = format!(
-            "No fixture matched for model='{}' ({} fixtures checked)",
+            "No fixture matched for model='{}' ({} checked)",
             crate::display::visible(&request.model, 80),
-            self.looked_at
+            counted(self.looked_at as u64, "fixture")
         );
         if let Some(nearest) = self.nearest {
             let misses: Vec<_> =
@@ -263,7 +263,7 @@ impl When {
     pub fn holds(&self, ordinal: u64, elapsed: Duration, seed: Seed, stream: u64) -> bool {
         let Self { nth, every, first, probability, after, until } = self;
         nth.is_none_or(|nth| nth == ordinal)
-            && every.is_none_or(|every| every > 0 && ordinal.is_multiple_of(every))
+            && every.is_none_or(|every| ordinal.is_multiple_of(every))
             && first.is_none_or(|first| ordinal <= first)
             && after.is_none_or(|after| elapsed >= after)
             && until.is_none_or(|until| elapsed < until)

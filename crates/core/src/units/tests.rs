@@ -39,7 +39,7 @@ fn measured_things_have_the_unit_that_fits() {
         (1_023, "1023B"),
         (1_024, "1.0KiB"),
         (1_048_576, "1.0MiB"),
-        (1_073_741_823, "1024.0MiB"),
+        (1_073_741_823, "1.0GiB"),
         (1_073_741_824, "1.0GiB"),
     ] {
         assert_eq!(format_size(bytes), told);

@@ -163,7 +163,7 @@ fn who_fits_and_does_not_answer_says_why() {
         let _ = chosen(&book, "m", "x");
         chosen(&book, "m", "x").unwrap_err()
     };
-    let none = "No fixture matched for model='m' (1 fixtures checked); the nearest is fixture 0: ";
+    let none = "No fixture matched for model='m' (1 fixture checked); the nearest is fixture 0: ";
     let over = told("fixtures: [{when: {times: 1}, response: {content: a}}]");
     assert_eq!(over, format!("{none}when: request 2 is not one of those that it answers"));
     let elsewhere =

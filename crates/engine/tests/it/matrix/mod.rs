@@ -4,9 +4,9 @@
 
 mod table;
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use mcp_loadtest::{ErrorCategory, Report, Run, Scenario, Server, Thresholds};
+use mcp_loadtest::{ErrorCategory, Report, Run, Scenario, Server, ThinkTime, Thresholds};
 use mcp_loadtest_core::{
     report::summary,
     scenario::ScenarioName,
@@ -125,7 +125,9 @@ fn load(row: &Row, scenario: ScenarioName) -> Scenario {
         ScenarioName::ColdStart => Scenario::cold_start().iterations(2).tool("echo").build(),
         ScenarioName::Sustained => {
             let load = Scenario::sustained().concurrent(8).duration(row.duration).tool("echo");
-            load.sessions(row.sessions).build()
+            // So that a busy machine does not make the generator the limit.
+            let think = ThinkTime::fixed(Duration::from_millis(20));
+            load.think_time(think).sessions(row.sessions).build()
         }
         ScenarioName::DeadlockProbe => {
             let probe = Scenario::deadlock_probe().concurrent(8).tool("echo");
