@@ -105,8 +105,10 @@ fn block(windows: &[Window]) -> Block {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
-    use crate::histogram::Buckets;
+    use crate::{histogram::Buckets, outcome::ErrorCategory};
 
     fn windows(secs: u64, ok: &[u64]) -> Vec<Window> {
         let window = |(at, ok): (usize, &u64)| Window {
@@ -138,5 +140,68 @@ mod tests {
         assert_eq!(counts(&long, 6), [18]);
         assert_eq!(counts(&short, 6), [12, 12]);
         assert_eq!(common_secs(&[], &[]), 1);
+    }
+
+    #[test]
+    fn a_second_with_nothing_but_failures_has_calls_too() {
+        let mut all = windows(1, &[0, 0, 5, 0, 0]);
+        (all[1].errors, all[3].errors) = (2, 1);
+        let found: Vec<_> = blocks(&all, 1).iter().map(|block| (block.ok, block.errors)).collect();
+        assert_eq!(found, [(0, 2), (5, 0), (0, 1)]);
+        assert_eq!(blocks(&all, 1)[1].times, [(1_000, 5)]);
+        let both = blocks(&windows(1, &[1, 2, 4, 8, 16]), 2);
+        assert_eq!(both.iter().map(|block| block.ok).collect::<Vec<_>>(), [3, 12]);
+        assert_eq!(both[1].times, [(1_000, 4), (1_000, 8)]);
+    }
+
+    #[test]
+    fn blocks_cover_the_smallest_span_that_both_have() {
+        for (a, b, common) in [(1, 1, 1), (2, 4, 4), (4, 6, 12), (6, 4, 12), (3, 5, 15), (0, 2, 2)]
+        {
+            assert_eq!(common_secs(&windows(a, &[1]), &windows(b, &[1])), common, "{a} and {b}");
+        }
+    }
+
+    #[test]
+    fn figures_of_a_run_and_of_a_tool_are_shares_rates_and_nanoseconds() {
+        let mut report = crate::compare::tests::run(crate::compare::tests::USUAL);
+        report.throughput.total_requests = 60;
+        report.throughput.successful_requests = 30;
+        report.throughput.requests_per_sec = 8.0;
+        report.errors.total = 10;
+        let times = LatencyStats {
+            count: 1,
+            p50: Duration::from_nanos(50),
+            p95: Duration::from_nanos(95),
+            p99: Duration::from_nanos(99),
+            ..report.latency.clone()
+        };
+        report.latency = times.clone();
+        let mut tool = report.tools[0].clone();
+        tool.latency = times;
+        tool.successful_requests = 6;
+        tool.errors = [(ErrorCategory::ToolError, 1), (ErrorCategory::Crash, 1)].into();
+        let of = |report: &Report| Figure::ALL.map(|figure| of_run(report, figure));
+        let tool_of = |tool: &ToolStats| Figure::ALL.map(|figure| of_tool(tool, figure));
+        let [p50, p95, p99] = [50.0, 95.0, 99.0].map(Some);
+        assert_eq!(of(&report), [p50, p95, p99, Some(10.0 / 60.0), Some(6.0)]);
+        assert_eq!(tool_of(&tool), [p50, p95, p99, Some(0.25), None]);
+        (report.latency.count, tool.latency.count) = (0, 0);
+        (report.throughput.successful_requests, report.errors.total) = (0, 0);
+        (report.throughput.total_requests, tool.successful_requests) = (0, 0);
+        tool.errors.clear();
+        assert_eq!(of(&report), [None; 5]);
+        assert_eq!(tool_of(&tool), [None; 5]);
+        assert_eq!(of_times(&report.latency, Figure::Throughput), None);
+    }
+
+    #[test]
+    fn a_side_sums_its_runs() {
+        let mut report = crate::compare::tests::run(crate::compare::tests::USUAL);
+        (report.throughput.total_requests, report.errors.total) = (7, 2);
+        report.run_dir = Some("runs/x".into());
+        let side = target("a", &[report.clone(), report]);
+        assert_eq!((side.requests, side.errors, side.runs.len()), (14, 4, 2));
+        assert_eq!(side.runs[1].run_dir.as_deref(), Some("runs/x"));
     }
 }

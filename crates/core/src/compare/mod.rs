@@ -20,6 +20,8 @@ mod runs;
 pub mod terminal;
 
 #[cfg(test)]
+pub(crate) mod fixture;
+#[cfg(test)]
 mod tests;
 
 pub use comparable::why_not;

@@ -174,6 +174,10 @@ fn open(candidate: &Candidate) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::{
+        Deadlocks, Reason, ToolChange,
+        fixture::{better, candidate, open, same, worse},
+    };
 
     #[test]
     fn changes_read_as_people_say_them() {
@@ -190,5 +194,119 @@ mod tests {
         assert_eq!(value(Figure::P50, Some(12.34)), "12.3ms");
         assert_eq!(value(Figure::Throughput, Some(980.0)), "980.00/s");
         assert_eq!(value(Figure::P99, None), "-");
+    }
+
+    #[test]
+    fn a_change_is_told_finely_below_a_tenth_and_in_times_from_ten_times_on() {
+        for (figure, by, text) in [
+            (Figure::P99, 0.0994, "+9.9%"),
+            (Figure::P99, 0.0995, "+10%"),
+            (Figure::P99, -0.0994, "-9.9%"),
+            (Figure::P99, -0.2, "-20%"),
+            (Figure::P99, 8.99, "+899%"),
+            (Figure::P99, 9.0, "x10"),
+            (Figure::ErrorRate, -0.00001, "+0.00pt"),
+            (Figure::ErrorRate, 9.0, "+900.00pt"),
+            (Figure::ErrorRate, -0.25, "-25.00pt"),
+        ] {
+            assert_eq!(change(figure, by), text, "{by}");
+        }
+    }
+
+    #[test]
+    fn values_have_their_unit_and_limits_their_direction() {
+        assert_eq!(value(Figure::ErrorRate, Some(0.25)), "25.00%");
+        assert_eq!(value(Figure::P50, Some(0.5)), "500.0µs");
+        assert_eq!(value(Figure::P50, Some(-1.0)), format_latency(Duration::MAX));
+        assert_eq!(Figure::ALL.map(name), ["p50", "p95", "p99", "error rate", "throughput"]);
+        for (figure, text) in [
+            (Figure::P50, "-"),
+            (Figure::P99, "+10%"),
+            (Figure::ErrorRate, "+0.50pt"),
+            (Figure::Throughput, "-10%"),
+        ] {
+            assert_eq!(allowed(&worse(figure)), text, "{figure:?}");
+        }
+        let unknown = FigureChange { change: None, interval: None, ..worse(Figure::P99) };
+        assert_eq!((change_of(&unknown), interval(&unknown)), ("-".into(), "-".into()));
+        let known = worse(Figure::P99);
+        assert_eq!((&*change_of(&known), &*interval(&known)), ("+20%", "+15% to +25%"));
+    }
+
+    #[test]
+    fn a_figure_and_a_side_have_their_word() {
+        use DifferenceVerdict::{Better, Same, Undecided, Worse};
+        for (kept, is, word) in [
+            (Some(false), Worse, "WORSE"),
+            (Some(false), Better, "WORSE"),
+            (None, Better, "better"),
+            (None, Worse, "worse"),
+            (Some(true), Same, "same"),
+            (Some(true), Undecided, "no worse"),
+            (None, Undecided, "undecided"),
+        ] {
+            let figure = FigureChange { kept, verdict: is, ..same(Figure::P99) };
+            assert_eq!(verdict(&figure), word, "{kept:?} {is:?}");
+        }
+        for (of, is, word) in [
+            (ComparisonVerdict::Invalid, Better, "INVALID"),
+            (ComparisonVerdict::Pass, Better, "BETTER"),
+            (ComparisonVerdict::Regression, Worse, "WORSE"),
+            (ComparisonVerdict::Pass, Same, "SAME"),
+            (ComparisonVerdict::Undecided, Undecided, "UNDECIDED"),
+        ] {
+            let one = Candidate { verdict: of, standing: is, ..candidate("b", Vec::new()) };
+            assert_eq!(standing(&one), word);
+        }
+    }
+
+    #[test]
+    fn a_headline_gives_what_decided_and_no_more_than_three_of_it() {
+        let told = |verdict, figures: Vec<FigureChange>, tools: Vec<FigureChange>| {
+            let tool = |figure| ToolChange { name: "search".into(), figures: vec![figure] };
+            headline(&Candidate {
+                verdict,
+                tools: tools.into_iter().map(tool).collect(),
+                ..candidate("b", figures)
+            })
+        };
+        use ComparisonVerdict::{Pass, Regression, Undecided};
+        let p99 = "p99 10.0ms to 12.0ms (+20%, allowed +10%)";
+        let of_tool = "p99 of `search` 10.0ms to 12.0ms (+20%, allowed +10%)";
+        let bad = || worse(Figure::P99);
+        assert_eq!(told(Regression, vec![worse(Figure::P50), bad()], vec![]), p99);
+        assert_eq!(
+            told(Regression, vec![bad(), same(Figure::P99)], vec![bad(), bad()]),
+            format!("{p99}; {of_tool}; {of_tool}")
+        );
+        assert_eq!(
+            told(Regression, vec![bad()], vec![bad(); 4]),
+            format!("{p99}; {of_tool}; {of_tool}; and 2 more")
+        );
+        let half = "p99 10.0ms to 5.00ms (-50%)";
+        let nothing = "nothing is worse than allowed";
+        let good = || better(Figure::P99);
+        assert_eq!(told(Pass, vec![better(Figure::P50), good()], vec![]), half);
+        assert_eq!(told(Pass, vec![same(Figure::P99)], vec![good()]), nothing, "of a tool only");
+        let rare = FigureChange { why: Some("called too rarely".into()), ..open(Figure::P99) };
+        let may = "may have changed by -30% to +30% (allowed +10%)";
+        assert_eq!(
+            told(Undecided, vec![rare.clone(), same(Figure::P99)], vec![rare, open(Figure::P99)]),
+            format!("p99: called too rarely; p99 of `search` {may}")
+        );
+        assert_eq!(told(Undecided, vec![open(Figure::P99)], vec![]), format!("p99 {may}"));
+    }
+
+    #[test]
+    fn a_headline_counts_new_deadlocks_and_tells_all_reasons() {
+        let mut stuck = candidate("b", Vec::new());
+        stuck.verdict = ComparisonVerdict::Regression;
+        stuck.deadlocks = Deadlocks { base: 2, current: 5, is_regression: true };
+        assert_eq!(headline(&stuck), "3 new deadlocks");
+        let reason = |message: &str| Reason { id: "x".into(), message: message.into() };
+        let mut barred = candidate("b", Vec::new());
+        barred.verdict = ComparisonVerdict::Invalid;
+        barred.reasons = vec![reason("one"), reason("two")];
+        assert_eq!(headline(&barred), "one; two");
     }
 }

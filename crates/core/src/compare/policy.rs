@@ -81,3 +81,22 @@ impl Undecided {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_figure_has_its_own_limit() {
+        let policy = Policy {
+            p50: Some(0.2),
+            p95: Some(0.3),
+            p99: Some(0.4),
+            error_rate: Some(0.5),
+            throughput: None,
+            ..Policy::default()
+        };
+        let allowed = Figure::ALL.map(|figure| policy.allowed(figure));
+        assert_eq!(allowed, [Some(0.2), Some(0.3), Some(0.4), Some(0.5), None]);
+    }
+}

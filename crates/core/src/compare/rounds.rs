@@ -147,3 +147,124 @@ fn tools(pairs: &[(&Report, &Report)], policy: &Policy) -> Vec<ToolChange> {
     };
     first.tools.iter().filter_map(|first| tool(&first.name)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        compare::tests::{Made, USUAL, run},
+        report::ToolStats,
+        scenario::Scenario,
+    };
+
+    fn cut(mut report: Report) -> Report {
+        report.interrupted = true;
+        report
+    }
+
+    fn of(reports: [Report; 4]) -> TargetRuns {
+        TargetRuns { label: "x".into(), reports: reports.into() }
+    }
+
+    #[test]
+    fn a_round_counts_where_both_runs_are_usable() {
+        let good = || run(Made { seconds: 5, ..USUAL });
+        let bad = || cut(good());
+        let one = "1 of 4 rounds is not valid and left out";
+        let two = "2 of 4 rounds are not valid and left out";
+        for (name, base, other, told) in [
+            ("all", [good(), good(), good(), good()], [good(), good(), good(), good()], None),
+            (
+                "a base",
+                [bad(), good(), good(), good()],
+                [good(), good(), good(), good()],
+                Some(one),
+            ),
+            (
+                "another",
+                [good(), good(), good(), good()],
+                [good(), good(), good(), bad()],
+                Some(one),
+            ),
+            ("both", [bad(), good(), good(), good()], [bad(), good(), good(), good()], Some(one)),
+            (
+                "one each",
+                [bad(), good(), good(), good()],
+                [good(), bad(), good(), good()],
+                Some(two),
+            ),
+        ] {
+            let found = candidate(&of(base), &of(other), &Policy::default());
+            assert_eq!(found.notes.first().map(String::as_str), told, "{name}");
+            assert_eq!(found.reasons, [], "{name}");
+        }
+    }
+
+    #[test]
+    fn without_a_round_that_counts_the_first_trouble_is_told() {
+        let good = || run(Made { seconds: 5, ..USUAL });
+        let side = |reports: Vec<Report>| TargetRuns { label: "x".into(), reports };
+        let told = |base: Vec<Report>, other: Vec<Report>| {
+            let found = candidate(&side(base), &side(other), &Policy::default());
+            found.reasons.into_iter().map(|reason| reason.message).collect::<Vec<_>>()
+        };
+        assert_eq!(told(vec![], vec![good()]), ["there is no round"]);
+        assert_eq!(told(vec![good()], vec![cut(good())]), ["the other run was cut short"]);
+        assert_eq!(told(vec![cut(good())], vec![good()]), ["the base run was cut short"]);
+        let mut other = good();
+        other.tools[0].name = "x".into();
+        other.scenario_kind = Scenario::from(Scenario::spike()).kind;
+        assert_eq!(
+            told(vec![good(), good()], vec![other, good()]),
+            [
+                "the base ran sustained, the other spike",
+                "other tools were called: the base has echo, the other x",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_figure_has_its_median_its_spread_and_too_few_rounds_their_reason() {
+        let values = [(2e6, 4e6), (1e6, 5e6), (3e6, 6e6)];
+        let change = one_change(Figure::P50, &values, &Policy::default());
+        assert_eq!((change.base, change.current), (Some(2.0), Some(5.0)));
+        assert_eq!(change.base_spread, Some(Spread { low: 1.0, high: 3.0 }));
+        assert_eq!(change.current_spread, Some(Spread { low: 4.0, high: 6.0 }));
+        assert_eq!(change.why, None);
+        let rate = one_change(Figure::Throughput, &values[..2], &Policy::default());
+        assert_eq!(rate.base_spread, Some(Spread { low: 1e6, high: 2e6 }));
+        assert_eq!(rate.current_spread, Some(Spread { low: 4e6, high: 5e6 }));
+        assert_eq!(rate.why.as_deref(), Some("there are 2 rounds, and 3 are needed"));
+        let one = one_change(Figure::P50, &values[..1], &Policy::default());
+        assert_eq!(one.why.as_deref(), Some("there is one round, and 3 are needed"));
+        assert_eq!(spread(std::iter::empty()), None);
+        let known = |value: Option<f64>, figure| value.filter(|_| figure == Figure::P95);
+        let found =
+            changes(&[(Some(1.0), Some(2.0)), (None, Some(2.0))], &Policy::default(), known);
+        assert_eq!(found.iter().map(|change| change.figure).collect::<Vec<_>>(), [Figure::P95]);
+        assert_eq!(found[0].why.as_deref(), Some("there is one round, and 3 are needed"));
+    }
+
+    #[test]
+    fn tools_are_those_that_every_round_has() {
+        let with = |names: &[&str]| {
+            let mut report = run(Made { seconds: 5, ..USUAL });
+            let one = report.tools[0].clone();
+            let tool = |name: &&str| ToolStats { name: (*name).to_owned(), ..one.clone() };
+            report.tools = names.iter().map(tool).collect();
+            report
+        };
+        let (one, two, three) = (with(&["a"]), with(&["a", "b"]), with(&["c", "b", "a"]));
+        for (name, pairs, told) in [
+            ("the only one", vec![(&one, &one)], vec![]),
+            ("both", vec![(&two, &two), (&two, &three)], vec!["a", "b"]),
+            ("one side has more", vec![(&one, &two)], vec!["a"]),
+            ("in every round", vec![(&three, &three), (&two, &three), (&two, &one)], vec!["a"]),
+            ("no round", vec![], vec![]),
+        ] {
+            let found = tools(&pairs, &Policy::default());
+            let names: Vec<_> = found.iter().map(|tool| tool.name.as_str()).collect();
+            assert_eq!(names, told, "{name}");
+        }
+    }
+}

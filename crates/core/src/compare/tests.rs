@@ -436,3 +436,102 @@ fn the_page_tells_the_same_and_opens_no_tag_of_a_peer() {
     let alike = runs(&base, &base, &CompareConfig::default().policy(&base.scenario_kind));
     assert_eq!(crate::ci::of_comparison(&alike, None), None);
 }
+
+/// Three servers in rounds, with all that a telling may have to tell.
+fn in_rounds() -> Comparison {
+    let spread = |low, high| Some(Spread { low, high });
+    let shown = |figure: FigureChange, high| FigureChange {
+        base_spread: spread(9.0, 11.0),
+        current_spread: spread(4.5, high),
+        ..figure
+    };
+    let runs = [Verdict::Pass; 3];
+    let mut worst = fixture::candidate(
+        "a server with a very long name of its own",
+        vec![shown(fixture::same(Figure::P50), 11.5), shown(fixture::worse(Figure::P99), 14.0)],
+    );
+    worst.target = Target {
+        server: "node dist/index.js --with --many --arguments --that --do --not --fit --into --one --line".into(),
+        scenario: "Spike, 50 concurrent".into(),
+        ..fixture::target(&worst.target.label, &runs)
+    };
+    (worst.verdict, worst.standing) = (ComparisonVerdict::Regression, DifferenceVerdict::Worse);
+    worst.deadlocks = Deadlocks { base: 1, current: 3, is_regression: true };
+    let figures = vec![fixture::same(Figure::P50), fixture::worse(Figure::P99)];
+    worst.tools = vec![ToolChange { name: "search".into(), figures }];
+    worst.notes = vec!["the first is reached over stdio, this one over http".into()];
+    let few = FigureChange { why: Some("there are 2 rounds".into()), ..fixture::open(Figure::P99) };
+    let free = FigureChange { why: Some("not judged".into()), ..fixture::open(Figure::P50) };
+    let mut open = fixture::candidate("second", vec![free, few]);
+    open.target = fixture::target("second", &runs);
+    (open.verdict, open.standing) = (ComparisonVerdict::Undecided, DifferenceVerdict::Undecided);
+    let mut barred = fixture::candidate("third", Vec::new());
+    barred.verdict = ComparisonVerdict::Invalid;
+    barred.reasons = vec![Reason { id: "tools".into(), message: "other tools".into() }];
+    let mut found = fixture::comparison(Method::Rounds, vec![worst, open, barred]);
+    found.base = fixture::target("first", &runs);
+    found
+}
+
+#[test]
+fn several_servers_are_told_side_by_side_and_one_by_one() {
+    let [terminal, page] = told(&in_rounds());
+    insta::assert_snapshot!("rounds_terminal", terminal);
+    insta::assert_snapshot!("rounds_markdown", page);
+    let alone = fixture::comparison(Method::Rounds, Vec::new());
+    let [terminal, page] = told(&alone);
+    assert!(!page.contains("Side by side") && !terminal.contains("in turns"), "{terminal}{page}");
+}
+
+#[test]
+fn several_runs_are_told_by_their_verdicts() {
+    let mut good = fixture::candidate("current 1", vec![fixture::better(Figure::P99)]);
+    good.standing = DifferenceVerdict::Better;
+    good.target.runs[0].run_dir = Some("runs/2026-05-10".into());
+    let mut bad = fixture::candidate("current 2", vec![fixture::worse(Figure::P99)]);
+    bad.verdict = ComparisonVerdict::Regression;
+    bad.target.server = "node other.js".into();
+    let found = fixture::comparison(Method::Seconds, vec![good, bad]);
+    let [terminal, page] = told(&found);
+    insta::assert_snapshot!("several_terminal", terminal);
+    insta::assert_snapshot!("several_markdown", page);
+    assert_eq!(found.headline(), "current 2: p99 10.0ms to 12.0ms (+20%, allowed +10%)");
+    let none = fixture::comparison(Method::Seconds, Vec::new());
+    assert_eq!((none.headline().as_str(), none.exit().code()), ("there is nothing to compare", 2));
+    let [terminal, page] = told(&none);
+    assert!(terminal.contains("there is nothing to compare"), "{terminal}");
+    assert!(page.starts_with("# INVALID\n\nthere is nothing to compare\n"), "{page}");
+}
+
+#[test]
+fn a_verdict_has_its_word_and_its_exit() {
+    use ComparisonVerdict::{Invalid, Pass, Regression, Undecided as Open};
+    for (verdict, word, exits) in [
+        (Pass, "PASS", [0, 0]),
+        (Open, "UNDECIDED", [0, 1]),
+        (Invalid, "INVALID", [2, 2]),
+        (Regression, "REGRESSION", [1, 1]),
+    ] {
+        assert_eq!(verdict.name(), word);
+        for (undecided, exit) in [Undecided::Pass, Undecided::Fail].into_iter().zip(exits) {
+            let one = Candidate { verdict, ..fixture::candidate("b", Vec::new()) };
+            let mut found = fixture::comparison(Method::Seconds, vec![one]);
+            found.policy.undecided = undecided;
+            assert_eq!(found.exit().code(), exit, "{word} {undecided:?}");
+        }
+    }
+}
+
+#[test]
+fn tools_beyond_ten_are_left_to_the_file() {
+    for (count, more) in [(9, None), (10, None), (12, Some("2 more tools are in comparison.json"))]
+    {
+        let mut one = fixture::candidate("b", Vec::new());
+        one.tools = vec![ToolChange { name: "search".into(), figures: Vec::new() }; count];
+        let [terminal, page] = told(&fixture::comparison(Method::Seconds, vec![one]));
+        assert_eq!(terminal.matches("search").count(), count.min(10));
+        assert_eq!(page.matches("search").count(), count, "a page has room");
+        assert_eq!(terminal.contains("more tools"), more.is_some(), "{count}: {terminal}");
+        assert!(more.is_none_or(|more| terminal.contains(more)), "{terminal}");
+    }
+}
