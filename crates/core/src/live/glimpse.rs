@@ -126,3 +126,49 @@ fn log(tally: &Tally, after: Option<Duration>) -> Vec<LogLine> {
     lines.sort_by_key(|line| line.at);
     lines
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{Call, Event, Phase};
+
+    fn call(id: u64, tool: &'static str, segment: u16) -> Event<'static> {
+        let at = Duration::from_secs(id);
+        let call = Call {
+            request_id: id,
+            session: 0,
+            worker: 0,
+            phase: Phase::Load,
+            method: "tools/call".into(),
+            tool: Some(tool.into()),
+            segment,
+            intended: at,
+            started: at,
+        };
+        Event::Request { call, params: b"{}".as_slice().into() }
+    }
+
+    #[test]
+    fn a_glimpse_sums_tools_over_the_steps_and_tells_what_is_new_in_order() {
+        let mut tally = Tally::default();
+        for (id, tool, segment) in [(3, "a", 0), (4, "b", 0), (5, "a", 1), (6, "a", 1)] {
+            tally.observe(&call(id, tool, segment));
+        }
+        let note = |secs, name, text| Event::note(Duration::from_secs(secs), name, text);
+        tally.observe(&note(9, note::SERVER_EXIT, "late"));
+        tally.observe(&note(7, note::ORPHAN_REPLY, "early"));
+        tally.observe(&note(8, "run_finished", "not worth a line"));
+        let (glimpse, cursor) = Cursor::default().look(2, &tally, Duration::from_secs(8));
+        let issued: Vec<_> =
+            glimpse.tools.iter().map(|(name, counts)| (name.as_str(), counts.issued)).collect();
+        assert_eq!(issued, [("a", 3), ("b", 1)]);
+        assert_eq!((glimpse.worker, glimpse.segment, glimpse.counts.issued), (2, 1, 4));
+        assert_eq!(glimpse.first_start, Some(Duration::from_secs(3)));
+        let texts = |glimpse: &Glimpse| {
+            glimpse.log.iter().map(|line| line.text.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(texts(&glimpse), ["early", "late"]);
+        let (glimpse, _) = cursor.look(2, &tally, Duration::from_secs(10));
+        assert_eq!(texts(&glimpse), ["late"], "what was told is not told again");
+    }
+}

@@ -119,3 +119,14 @@ pub struct ToolFigures {
     /// Response times since the start; nothing where there are too many tools to tell them apart.
     pub overall: LatencyFigures,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_is_one_word() {
+        let all = [State::Starting, State::Running, State::Paused, State::Stopping];
+        assert_eq!(all.map(State::as_str), ["STARTING", "RUNNING", "PAUSED", "STOPPING"]);
+    }
+}
