@@ -260,4 +260,45 @@ mod tests {
         assert_eq!(line.iter().filter(|byte| **byte == b'\n').count(), 1);
         assert!(serde_json::from_slice::<serde_json::Value>(&line).is_ok());
     }
+
+    #[test]
+    fn a_line_is_written_to_the_letter_and_keeps_to_the_schema() {
+        let validator = jsonschema::validator_for(&crate::trace::schema::schema()).unwrap();
+        let phases = [Phase::Setup, Phase::Warmup, Phase::Load, Phase::Control];
+        for (phase, word) in phases.into_iter().zip(["setup", "warmup", "load", "control"]) {
+            for (segment, step) in [(0, ""), (2, ",\"segment\":2")] {
+                let call = Call { phase, segment, tool: None, ..call(7, 2_000_000_003) };
+                let at = Duration::from_nanos(3_004_000_008);
+                let mut line = Vec::new();
+                append(&Event::Response { call, at, result: Vec::new().into() }, &mut line);
+                let line = String::from_utf8(line).unwrap();
+                let expected = format!(
+                    "{{\"ts\":3.004000008,\"kind\":\"response\",\"request_id\":7,\"session\":1,\
+                     \"worker\":2{step},\"phase\":\"{word}\",\"method\":\"tools/call\",\
+                     \"intended_ts\":1.000000001,\"duration_ms\":1004.000005,\"result\":null}}\n"
+                );
+                assert_eq!(line, expected);
+                assert!(validator.is_valid(&serde_json::from_str(&line).unwrap()), "{line}");
+            }
+        }
+        for broken in [r#"{"ts":1}"#, r#"{"ts":1,"kind":"hang"}"#, r#"{"ts":1,"kind":"shrug"}"#] {
+            assert!(!validator.is_valid(&serde_json::from_str(broken).unwrap()), "{broken}");
+        }
+    }
+
+    #[test]
+    fn what_a_line_lacks_is_named() {
+        for (line, told) in [
+            (r#"{"ts":1,"kind":"hang"}"#, "a `hang` line needs `duration_ms`"),
+            (r#"{"ts":1,"kind":"request"}"#, "a `request` line needs `request_id`"),
+            (
+                r#"{"ts":1,"kind":"error","request_id":1,"method":"x","duration_ms":1}"#,
+                "a `error` line needs `error`",
+            ),
+            (r#"{"ts":1,"kind":"dropped"}"#, "a `dropped` line needs `count`"),
+            (r#"{"ts":1,"kind":"shrug"}"#, "unknown kind `shrug`"),
+        ] {
+            assert_eq!(read_line(line).unwrap_err().to_string(), told);
+        }
+    }
 }
