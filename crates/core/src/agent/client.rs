@@ -170,4 +170,32 @@ mod tests {
         assert_eq!(result_text(&blocks), "a\n{\"type\":\"image\"}");
         assert_eq!(result_text(&json!({"structuredContent": {"a": 1}})), "{\"a\":1}");
     }
+
+    #[test]
+    fn a_refusal_says_its_status_and_when_to_come_back() {
+        for (status, reason) in [
+            (401, "Unauthorized"),
+            (403, "Forbidden"),
+            (404, "Session not found"),
+            (429, "Too Many Requests"),
+            (500, "Internal Server Error"),
+            (502, "Bad Gateway"),
+            (503, "Service Unavailable"),
+            (504, "Gateway Timeout"),
+            (418, "the server refused the request"),
+        ] {
+            let text = format!("Error POSTing to endpoint (HTTP {status}): {reason}");
+            assert_eq!(refused(status, None), text);
+            assert_eq!(refused(status, Some(7)), format!("{text}; retry after 7 s"));
+        }
+        assert_eq!(timed_out(), "MCP error -32001: Request timed out");
+    }
+
+    #[test]
+    fn a_text_goes_before_what_is_structured() {
+        let both = json!({"content": [{"type": "text", "text": "a"}], "structuredContent": 1});
+        assert_eq!(result_text(&both), "a");
+        assert_eq!(result_text(&json!({"content": [], "structuredContent": 1})), "1");
+        assert_eq!(result_text(&json!({})), "");
+    }
 }

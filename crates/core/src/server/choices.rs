@@ -150,4 +150,36 @@ mod tests {
         assert_eq!("2026-07-28".parse(), Ok(ProtocolChoice::Fixed(Revision::V2026_07_28)));
         assert!("latest".parse::<ProtocolChoice>().is_err());
     }
+
+    #[test]
+    fn choices_are_written_as_a_boolean_and_a_word() {
+        for (inherit, written) in [(InheritEnv::Safe, false), (InheritEnv::All, true)] {
+            assert_eq!(serde_json::to_value(inherit).unwrap(), written);
+            assert_eq!(serde_json::from_value::<InheritEnv>(written.into()).unwrap(), inherit);
+        }
+        let fixed = ProtocolChoice::from(Revision::V2025_06_18);
+        for (choice, written) in [(ProtocolChoice::Auto, "auto"), (fixed, "2025-06-18")] {
+            assert_eq!(serde_json::to_value(choice).unwrap(), written);
+            assert_eq!(serde_json::from_value::<ProtocolChoice>(written.into()).unwrap(), choice);
+        }
+        let schema = schemars::schema_for!(ProtocolChoice);
+        let words = schema.get("enum").and_then(|words| words.as_array()).expect("words");
+        assert_eq!((&words[0], words.len()), (&"auto".into(), 1 + Revision::ALL.len()));
+    }
+
+    #[test]
+    fn a_name_passes_by_the_list_or_by_its_beginning() {
+        for (name, safe) in [
+            ("PATH", true),
+            ("lang", true),
+            ("LC_", true),
+            ("lc_all", false),
+            ("XLC_ALL", false),
+            ("PATHS", false),
+            ("", false),
+        ] {
+            assert_eq!(InheritEnv::Safe.passes(name), safe, "{name}");
+            assert!(InheritEnv::All.passes(name), "{name}");
+        }
+    }
 }

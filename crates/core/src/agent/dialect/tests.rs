@@ -102,3 +102,84 @@ fn base_urls_may_bring_their_version() {
         assert_eq!(bare_base_url(url), "http://h:1", "{url}");
     }
 }
+
+#[test]
+fn tools_and_turns_are_whole_in_each_api_and_an_empty_list_is_left_out() {
+    let silent = Turn { text: String::new(), calls: vec![call()], ..Turn::default() };
+    let done = Turn { text: "Done.".into(), ..Turn::default() };
+    let said = |turn: &Turn| Conversation {
+        messages: vec![Message::Model(turn.clone())],
+        tools: Vec::new(),
+        system: None,
+        ..conversation()
+    };
+    let body =
+        |provider, conversation: &Conversation| request(provider, "m", "k", conversation).body;
+    let tool = |schema: &str| {
+        json!({"name": "search", "description": "Searches",
+            schema: {"type": "object", "additionalProperties": false,
+                "properties": {"query": {"type": "string"}}}})
+    };
+
+    let anthropic = body(Provider::Anthropic, &conversation());
+    assert_eq!(anthropic["tools"], json!([tool("input_schema")]));
+    assert_eq!(anthropic["max_tokens"], 64);
+    let used = json!({"type": "tool_use", "id": "c1", "name": "search", "input": {"query": "x"}});
+    for (turn, content) in
+        [(&silent, json!([used])), (&done, json!([{"type": "text", "text": "Done."}]))]
+    {
+        let asked = body(Provider::Anthropic, &said(turn));
+        assert_eq!(asked["messages"], json!([{"role": "assistant", "content": content}]));
+        assert_eq!(asked.get("system"), None);
+    }
+
+    for provider in [Provider::Openai, Provider::Responses] {
+        let openai = body(provider, &conversation());
+        let function = json!({"type": "function", "function": tool("parameters")});
+        assert_eq!(openai["tools"], json!([function]));
+        let called = json!([{"id": "c1", "type": "function",
+            "function": {"name": "search", "arguments": "{\"query\":\"x\"}"}}]);
+        let asked = body(provider, &said(&silent));
+        let turn = json!({"role": "assistant", "content": "", "tool_calls": called});
+        assert_eq!((asked.get("tools"), &asked["messages"]), (None, &json!([turn])));
+        let turn = json!({"role": "assistant", "content": "Done."});
+        assert_eq!(body(provider, &said(&done))["messages"], json!([turn]));
+    }
+
+    let gemini = body(Provider::Gemini, &conversation());
+    assert_eq!(gemini["systemInstruction"], json!({"parts": [{"text": "Be brief."}]}));
+    let called = json!({"functionCall": {"name": "search", "args": {"query": "x"}}});
+    assert_eq!(gemini["contents"][1]["parts"], json!([{"text": "I look."}, called]));
+    for (turn, parts) in [(&silent, json!([called])), (&done, json!([{"text": "Done."}]))] {
+        let asked = body(Provider::Gemini, &said(turn));
+        assert_eq!(asked["contents"], json!([{"role": "model", "parts": parts}]));
+        assert_eq!(asked.get("tools"), None);
+    }
+}
+
+#[test]
+fn what_a_model_only_thinks_is_not_said_and_a_call_without_an_id_gets_one() {
+    let thought = json!({"content": [{"type": "thinking", "thinking": "hm"}]});
+    let turn = read(Provider::Anthropic, &thought, 0).unwrap();
+    assert_eq!((turn.text.as_str(), turn.calls.len(), turn.usage), ("", 0, Usage::default()));
+    let function = json!({"functionCall": {"name": "search"}});
+    let twice = json!({"candidates": [{"content": {"parts": [function, function]}}]});
+    let ids: Vec<_> =
+        read(Provider::Gemini, &twice, 3).unwrap().calls.into_iter().map(|call| call.id).collect();
+    assert_eq!(ids, ["call-3-0", "call-3-1"]);
+}
+
+#[test]
+fn each_provider_has_its_home() {
+    for (provider, name) in [
+        (Provider::Anthropic, "ANTHROPIC"),
+        (Provider::Openai, "OPENAI"),
+        (Provider::Responses, "OPENAI"),
+        (Provider::Gemini, "GEMINI"),
+    ] {
+        let home = home(provider);
+        assert_eq!(home.key_env, format!("{name}_API_KEY"));
+        assert_eq!(home.base_url_env, format!("{name}_BASE_URL"));
+        assert!(home.base_url.starts_with("https://"), "{}", home.base_url);
+    }
+}
