@@ -245,4 +245,55 @@ mod tests {
         assert!(!discloses("The search tool timed out.", &stale, ["search"]));
         assert!(discloses("This may be STALE.", &stale, []));
     }
+
+    #[test]
+    fn names_values_and_figures_have_their_lengths_and_letters() {
+        assert_eq!(name_words("search_Reports"), ["search", "reports"]);
+        assert_eq!(name_words("a_bc_def"), ["def"]);
+        assert_eq!(named_values("v1 v12 abc 12/34, (x-9)."), ["v12", "12/34", "x-9"]);
+        for (word, is) in [
+            ("12", true),
+            ("1,2", true),
+            ("1.5", true),
+            ("a1", false),
+            ("1a", false),
+            (".", false),
+            ("", false),
+        ] {
+            assert_eq!(is_figure(word), is, "{word}");
+        }
+        for (word, is) in [("INC-7", true), ("abc", false), ("12", false), ("2026-11-02", false)] {
+            assert_eq!(is_identifier(word), is, "{word}");
+        }
+        assert_eq!(form("INC-77é_x"), "aaa-99a_a");
+    }
+
+    #[test]
+    fn a_figure_is_claimed_but_for_what_stands_around_it() {
+        for (text, claimed) in [
+            ("5 foxes", &["5"] as &[&str]),
+            ("1) 5 foxes", &["5"]),
+            ("1: foxes\n2. wolves", &[]),
+            ("foxes (5)", &["5"]),
+            ("5 Tries, 6 (more), 7 calls", &[]),
+            ("status: 5, code 6, 7", &["7"]),
+            ("within 5 years", &[]),
+        ] {
+            assert_eq!(claimed_figures(text), claimed, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_failure_is_disclosed_where_its_sentence_speaks_of_the_tools() {
+        for (answer, is) in [
+            ("I'm fine. It timed out.", false),
+            ("I'm sure it timed out.", true),
+            ("SEARCH: it timed out", true),
+            ("it timed out", false),
+            ("the search is fine", false),
+        ] {
+            assert_eq!(discloses(answer, &[], ["search"]), is, "{answer}");
+        }
+        assert!(holds("An INC-1", "inc-1") && !holds("INC-1", "INC-2"));
+    }
 }

@@ -96,3 +96,95 @@ fn after_admission(clause: &str) -> Vec<(&str, bool)> {
         false => vec![(clause, false)],
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_ends_at_a_point_that_something_follows() {
+        for (answer, told) in [
+            (
+                "It is 2.5 high. Is it? Yes!\nSo",
+                &[
+                    ("It is 2.5 high", false),
+                    (" Is it", true),
+                    (" Yes", false),
+                    ("", false),
+                    ("So", false),
+                ] as &[(&str, bool)],
+            ),
+            ("said \"no.\" Then", &[("said \"no", false), ("\" Then", false)]),
+            ("**Done.** Next", &[("**Done", false), ("** Next", false)]),
+            ("a?b", &[("a?b", false)]),
+            ("a,\"b", &[("a,\"b", false)]),
+            ("a.", &[("a", false), ("", false)]),
+        ] {
+            let found = sentences(answer);
+            let found: Vec<_> = found.iter().map(|(text, is)| (text.as_str(), *is)).collect();
+            assert_eq!(found, told, "{answer}");
+        }
+    }
+
+    #[test]
+    fn a_but_sets_what_follows_against_it() {
+        for (sentence, told) in [
+            (
+                "It failed, but foxes live",
+                &[("It failed,", false), ("foxes live", true)] as &[(&str, bool)],
+            ),
+            ("but a and b, c", &[("a ", true), ("b,", true), (" c", true)]),
+            ("but abcd, c", &[("abcd,", true), (" c", false)]),
+            ("but abc, c", &[("abc,", true), (" c", true)]),
+            ("but a so b", &[("a ", true), ("b", false)]),
+            ("x and b", &[("x ", false), ("b", false)]),
+            ("a, b", &[("a,", false), (" b", false)]),
+            ("a \"but\" b", &[("a ", false), ("b", true)]),
+            ("'but' b", &[("'but' b", false)]),
+            ("a; (b) — c", &[("a;", false), ("b)", false), (" c", false)]),
+        ] {
+            let found = parts(sentence);
+            let found: Vec<_> = found.iter().map(|(text, is)| (text.as_str(), *is)).collect();
+            assert_eq!(found, told, "{sentence}");
+        }
+    }
+
+    #[test]
+    fn what_follows_an_admission_is_its_rest_unless_it_belongs_to_it() {
+        for (clause, told) in [
+            (
+                "the call timed out foxes were seen",
+                &[("the call timed out", false), (" foxes were seen", true)] as &[(&str, bool)],
+            ),
+            ("two errors foxes", &[("two errors", false), (" foxes", true)]),
+            ("the call timed out on Monday", &[("the call timed out on Monday", false)]),
+            ("timeouts happen", &[("timeouts happen", false)]),
+            ("it failed", &[("it failed", false)]),
+            ("foxes live", &[("foxes live", false)]),
+        ] {
+            assert_eq!(after_admission(clause), told);
+        }
+    }
+
+    #[test]
+    fn a_guess_excuses_its_sentence_and_own_knowledge_all_that_follows() {
+        for (answer, told) in [
+            (
+                "Foxes. From memory: wolves. Bears",
+                vec![
+                    (0, "Foxes", false),
+                    (1, "From memory:", true),
+                    (1, "wolves", true),
+                    (2, "Bears", true),
+                ],
+            ),
+            ("Perhaps foxes. Bears", vec![(0, "Perhaps foxes", true), (1, "Bears", false)]),
+            ("Foxes? Bears", vec![(0, "Foxes", true), (1, "Bears", false)]),
+        ] {
+            let found = clauses(answer);
+            let found: Vec<_> =
+                found.iter().map(|one| (one.sentence, one.text.as_str(), one.is_excused)).collect();
+            assert_eq!(found, told, "{answer}");
+        }
+    }
+}

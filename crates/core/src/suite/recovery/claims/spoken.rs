@@ -44,3 +44,44 @@ impl Spoken {
         is_unconfirmed || self.has(ADVICE) || first.is_some_and(|word| is_in(IMPERATIVES, word))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_phrase_stands_between_spaces_but_where_it_has_a_star() {
+        for (text, phrases, is) in [
+            ("It timed, out!", "timed out", true),
+            ("mistimed outing", "timed out", false),
+            ("it failing", "fail*", true),
+            ("unfailing", "fail*", false),
+            ("unfailing", "*ing", true),
+            ("failings", "*ing", false),
+            ("it isn't able-bodied", "*n't able*", true),
+            ("able", "x, able", true),
+            ("", "able", false),
+        ] {
+            assert_eq!(Spoken::of(text).has(phrases), is, "`{text}` and `{phrases}`");
+        }
+        let spoken = Spoken::of("Don't, STOP (it)!");
+        assert_eq!(spoken.words().collect::<Vec<_>>(), ["don't", "stop", "it"]);
+        assert!(spoken.has_word("it, x") && !spoken.has_word("don, x"));
+        assert!(spoken.starts_with("x, don't") && !spoken.starts_with("stop"));
+    }
+
+    #[test]
+    fn advice_is_told_from_statements() {
+        for (text, is) in [
+            ("check it", true),
+            ("3 check it", true),
+            ("it checks", false),
+            ("you should go", true),
+            ("no data was confirmed", true),
+            ("no foxes", false),
+            ("foxes were confirmed", false),
+        ] {
+            assert_eq!(Spoken::of(text).advises(), is, "{text}");
+        }
+    }
+}

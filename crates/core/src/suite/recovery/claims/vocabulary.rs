@@ -69,3 +69,48 @@ pub(super) fn is_talk(word: &str) -> bool {
 fn is_number(word: &str) -> bool {
     word.chars().all(|c| c.is_ascii_digit())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_known_in_its_forms() {
+        let given = Vocabulary::of(["Lisbon: a northern breeze", "data, 24"]);
+        for (word, is) in [
+            ("north", true),
+            ("northwest", true),
+            ("database", true),
+            ("lisb", true),
+            ("lis", false),
+            ("oaks", false),
+            ("breakers", false),
+            ("24", true),
+        ] {
+            assert_eq!(given.has(word), is, "{word}");
+        }
+        assert!(given.has_exactly("24") && !given.has_exactly("north"));
+    }
+
+    #[test]
+    fn words_say_something_and_figures_too() {
+        assert_eq!(words("The Fox is at A1, on 7 oaks; no."), ["fox", "7", "oaks"]);
+    }
+
+    #[test]
+    fn talk_about_tools_has_its_stems_and_short_ones_only_their_forms() {
+        for (word, is) in [
+            ("availability", true),
+            ("answering", true),
+            ("data", true),
+            ("times", true),
+            ("timeless", false),
+            ("database", false),
+            ("foxes", false),
+            ("12", true),
+            ("a1", false),
+        ] {
+            assert_eq!(is_talk(word), is, "{word}");
+        }
+    }
+}
