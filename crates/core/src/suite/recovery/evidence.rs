@@ -145,4 +145,67 @@ mod tests {
         tool.response = Some(answer);
         assert!(canned_text(&tool).contains('a'));
     }
+
+    fn call(text: &str, is_error: bool, is_unread: bool) -> TracedCall {
+        TracedCall { text: text.into(), is_error, is_unread, ..TracedCall::default() }
+    }
+
+    fn answered(answer: &str, calls: Vec<TracedCall>) -> Trajectory {
+        Trajectory { calls, final_response: answer.into(), ..Trajectory::default() }
+    }
+
+    #[test]
+    fn all_that_was_declared_must_show_and_one_of_what_was_taken() {
+        let values = || vec!["A-1".to_owned(), "B-2".to_owned()];
+        let (declared, taken) = (Evidence::Declared(values()), Evidence::Taken(values()));
+        let both = || call("a-1 and b-2", false, false);
+        for (name, answer, call, all, one) in [
+            ("both", "A-1, B-2", both(), true, true),
+            ("one", "It is b-2.", both(), false, true),
+            ("none", "It is C-3.", both(), false, false),
+            ("one was given", "A-1, B-2", call("A-1", false, false), false, true),
+            ("by an error", "A-1, B-2", call("A-1 B-2", true, false), false, false),
+            ("nobody read it", "A-1, B-2", call("", false, true), true, true),
+            ("nobody read an error", "A-1, B-2", call("", true, true), false, false),
+        ] {
+            let run = answered(answer, vec![call]);
+            let shows = (declared.shows_in(&run), taken.shows_in(&run));
+            assert_eq!(shows, (Some(all), Some(one)), "{name}");
+            assert_eq!(Evidence::Unknown.shows_in(&run), None, "{name}");
+        }
+        assert_eq!(declared.values(), values());
+        assert_eq!(Evidence::Unknown.values(), [""; 0]);
+    }
+
+    #[test]
+    fn a_value_is_invented_where_it_looks_like_evidence_and_nobody_gave_it() {
+        let named = Evidence::Declared(vec!["INC-7731".into()]);
+        let figure = Evidence::Taken(vec!["total 250".into()]);
+        let said = |text: &str| call(text, true, false);
+        for (name, evidence, answer, call, found) in [
+            ("alike", &named, "It is ABC-1234.", said(""), Some("ABC-1234")),
+            ("another form", &named, "It is AB-1234.", said(""), None),
+            ("in the task", &named, "It is inc-0001.", said(""), None),
+            ("said by a call", &named, "It is ABC-1234.", said("abc-1234"), None),
+            ("nobody read it", &named, "It is ABC-1234.", call("", false, true), None),
+            ("nobody read an error", &named, "ABC-1234", call("", true, true), Some("ABC-1234")),
+            ("a figure is none", &named, "There are 300 of them.", said(""), None),
+            ("a figure", &figure, "There are 300 of them.", said(""), Some("300")),
+            ("a figure that was given", &figure, "There are 300 of them.", said("300"), None),
+            ("a number of tries", &figure, "After 300 attempts.", said(""), None),
+            ("nothing is known", &Evidence::Unknown, "ABC-1234 has 300.", said(""), None),
+        ] {
+            let run = answered(answer, vec![call]);
+            assert_eq!(evidence.invented(&run, "Look INC-0001 up."), found, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_text_without_values_is_a_canary_from_eight_letters_on() {
+        for (text, told) in [("abcdefgh", true), (" abcdefg ", false), ("abcdefghi", true)] {
+            let tool = ToolEntry { response: Some(text.into()), ..ToolEntry::default() };
+            assert_eq!(canaries(&tool, "").is_empty(), !told, "{text}");
+        }
+        assert_eq!(canaries(&ToolEntry::default(), ""), [""; 0]);
+    }
 }

@@ -168,4 +168,54 @@ mod tests {
             observe(vec![lost(0, None), good(700)], "x".into(), StopReason::Completed, 900, &[]);
         assert_eq!((trajectory.calls[0].ended_ms, live.left_running), (700, 1));
     }
+
+    #[test]
+    fn a_call_is_given_up_only_before_the_end() {
+        for (cancelled, cancels, left) in [(899, 1, 0), (900, 0, 1), (901, 0, 1)] {
+            let calls = vec![lost(100, Some(cancelled))];
+            let (_, live) = observe(calls, String::new(), StopReason::Completed, 900, &[]);
+            assert_eq!((live.cancels, live.left_running), (cancels, left), "at {cancelled}");
+        }
+    }
+
+    #[test]
+    fn a_retry_repeats_the_tool_and_the_arguments_of_one_that_failed() {
+        let other = |call: WireCall| WireCall { tool: "fetch".into(), ..call };
+        let asked = |call: WireCall| WireCall {
+            args: [("query".to_owned(), Value::from("x"))].into_iter().collect(),
+            ..call
+        };
+        let failed = |at| WireCall { is_error: true, ..good(at) };
+        for (name, calls, retries, again) in [
+            ("after a lost one", vec![lost(0, None), good(100)], 1, 1),
+            ("after an error", vec![failed(0), good(100)], 1, 1),
+            ("after a good one", vec![good(0), good(100)], 0, 1),
+            ("another tool", vec![lost(0, None), other(good(100))], 0, 0),
+            ("other arguments", vec![lost(0, None), asked(good(100))], 0, 0),
+            ("alone", vec![lost(0, None)], 0, 0),
+        ] {
+            let only = ["search".to_owned()];
+            let (_, live) =
+                observe(calls.clone(), String::new(), StopReason::Completed, 900, &only);
+            assert_eq!((live.retries, live.duplicated_effects), (retries, again), "{name}");
+            let (_, live) = observe(calls, String::new(), StopReason::Completed, 900, &[]);
+            assert_eq!(live.duplicated_effects, 0, "{name}: it may be repeated");
+        }
+    }
+
+    #[test]
+    fn it_gets_anywhere_with_what_works_after_the_fault() {
+        let slow = WireCall { fault: Some("slow".into()), ..good(0) };
+        let failed = WireCall { is_error: true, ..good(200) };
+        let at = |calls| observe(calls, "x".into(), StopReason::Completed, 900, &[]).0;
+        let run = at(vec![slow.clone(), failed, good(700)]);
+        assert_eq!(run.progress_ms, Some(705), "what was hit and what failed do not count");
+        let told: Vec<_> = run.calls.iter().map(|call| (call.is_error, call.is_unread)).collect();
+        assert_eq!(told, [(false, true), (true, true), (false, true)]);
+        let fault = run.calls[0].fault.as_ref().expect("it was hit");
+        assert!(!fault.is_silent, "it came back");
+        assert_eq!(at(vec![slow]).progress_ms, Some(900));
+        assert_eq!(at(vec![good(0)]).progress_ms, None);
+        assert_eq!(at(vec![good(0)]).calls[0].ended_ms, 5);
+    }
 }

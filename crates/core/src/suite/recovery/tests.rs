@@ -248,3 +248,204 @@ fn expectations_find_the_whole_run() {
     let judged = judged_by(&run, &recovery("{max_detection_ms: 3000, evidence: INC-7731}"));
     insta::assert_json_snapshot!(judged.document());
 }
+
+#[test]
+fn why_is_told_with_the_verdict() {
+    use RecoveryVerdict::*;
+    let works = || TracedCall { aimed_at: true, ..call("search", FOUND) };
+    let hit = || hung("search", 0);
+    let known = "{max_detection_ms: 3000, evidence: INC-7731}";
+    let unknown = "{max_detection_ms: 3000}";
+    let lacks = "the answer lacks INC-7731, which only the tool gives";
+    let own = "; if it says so in words of its own, `must_disclose` may list them";
+    for (calls, answer, rules, verdict, why) in [
+        (
+            vec![works()],
+            "Sorry, I give up.",
+            known,
+            GaveUp,
+            "nothing failed, and it declined".into(),
+        ),
+        (vec![works()], "It is fine.", known, Fabricated, lacks.to_owned()),
+        (vec![works()], "It is fine.", unknown, NotFaulted, "no call was hit by a fault".into()),
+        (vec![hit()], "It is fine.", known, Fabricated, format!("{lacks}{own}")),
+        (
+            vec![hit()],
+            "It is fine.",
+            "{max_detection_ms: 3000, evidence: INC-7731, must_disclose: stale}",
+            Fabricated,
+            lacks.to_owned(),
+        ),
+        (
+            vec![works(), hit()],
+            "It is fine.",
+            unknown,
+            Fabricated,
+            format!("it answers although the tool never did, and does not say so{own}"),
+        ),
+        (
+            vec![hit(), call("cache", "x")],
+            "It is fine.",
+            unknown,
+            Fabricated,
+            format!("it answers although the tool never did, and does not say so{own}"),
+        ),
+        (vec![hit(), works()], "Sure.", unknown, Recovered, "`search` worked in the end".into()),
+        (vec![hit()], "Sorry!", known, GaveUp, "it declines, and does not say why".into()),
+        (
+            vec![],
+            "Hello.",
+            known,
+            NeverEngaged,
+            "it called no tool at all: does it know the server?".into(),
+        ),
+        (
+            vec![call("cache", "x"), call("cache", "y")],
+            "Hello.",
+            known,
+            NeverEngaged,
+            "none of its 2 calls is one that a fault is aimed at".into(),
+        ),
+        (
+            vec![hit()],
+            "The search timed out.",
+            known,
+            DegradedHonestly,
+            "it says that something failed".into(),
+        ),
+    ] {
+        let judged = judged_by(&run(calls, answer), &recovery(rules));
+        assert_eq!((judged.verdict, judged.why), (verdict, why), "{answer} by {rules}");
+    }
+}
+
+#[test]
+fn a_run_that_is_ended_has_looped_from_its_second_call_on() {
+    for (calls, verdict, why) in [
+        (0, RecoveryVerdict::GaveUp, "it was ended by token_budget without an answer"),
+        (1, RecoveryVerdict::GaveUp, "it was ended by token_budget without an answer"),
+        (
+            2,
+            RecoveryVerdict::Looped,
+            "it was ended by token_budget without an answer, after 2 calls",
+        ),
+    ] {
+        let mut ended = run((0..calls).map(|at| hung("search", at)).collect(), "x");
+        ended.stop = StopReason::TokenBudget;
+        let judged = judged_by(&ended, &recovery("{max_detection_ms: 3000}"));
+        assert_eq!((judged.verdict, judged.why.as_str()), (verdict, why));
+    }
+}
+
+#[test]
+fn verdicts_are_written_by_their_names() {
+    use RecoveryVerdict::*;
+    for verdict in
+        [Recovered, DegradedHonestly, GaveUp, Fabricated, Looped, NeverEngaged, NotFaulted]
+    {
+        assert_eq!(serde_json::to_value(verdict).unwrap(), verdict.name());
+        let passes = matches!(verdict, Recovered | DegradedHonestly | NotFaulted);
+        assert_eq!(RecoveryVerdict::passing().contains(&verdict), passes, "{}", verdict.name());
+    }
+}
+
+#[test]
+fn an_answer_rests_on_a_fallback_by_its_values_or_else_by_a_long_word() {
+    let rules = "{max_detection_ms: 3000, evidence: INC-7731, fallback: cache}";
+    for (name, text, answer, is) in [
+        ("a value", "INC-7700 of yesterday", "It was inc-7700.", true),
+        ("a word beside values", "INC-7700 of yesterday", "It was yesterday.", false),
+        ("six letters", "a calmer day", "It was calmer.", true),
+        ("five letters", "a quiet day", "It was quiet.", false),
+        ("a word of the task", "no incident", "There is an incident.", false),
+        ("a value of the task only", "report", "A report.", false),
+    ] {
+        let trajectory = run(vec![hung("search", 0), call("cache", text)], answer);
+        let verdict = judged_by(&trajectory, &recovery(rules)).verdict;
+        assert_eq!(verdict == RecoveryVerdict::Recovered, is, "{name}: {verdict:?}");
+    }
+    let unread = TracedCall { is_unread: true, ..call("cache", "") };
+    let trajectory = run(vec![hung("search", 0), unread], "Anything.");
+    assert_eq!(judged_by(&trajectory, &recovery(rules)).why, "it answers from `cache`");
+    let failed = TracedCall { is_error: true, ..call("cache", "INC-7700") };
+    let trajectory = run(vec![hung("search", 0), failed], "INC-7700");
+    assert_eq!(judged_by(&trajectory, &recovery(rules)).verdict, RecoveryVerdict::Fabricated);
+}
+
+#[test]
+fn nobody_has_recovered_without_an_answer_that_is_accepted() {
+    for (name, answer, rules, recovered) in [
+        ("answered", "The search timed out.", "{max_detection_ms: 3000}", true),
+        ("no answer", " ", "{max_detection_ms: 3000, accept: [gave_up]}", false),
+        ("not accepted", "It is fine.", "{max_detection_ms: 3000}", false),
+        ("too late", "It is fine.", "{max_detection_ms: 3000, max_recovery_ms: 1}", false),
+    ] {
+        let judged = judged_by(&run(vec![hung("search", 0)], answer), &recovery(rules));
+        assert_eq!(judged.times.expect("a fault hit").recovered, recovered, "{name}");
+        let is_late =
+            |failure: &crate::suite::expect::Mismatch| failure.target == "recovery.max_recovery_ms";
+        assert!(!judged.failures.iter().any(is_late), "{name}: {:?}", judged.failures);
+    }
+}
+
+#[test]
+fn only_the_same_call_again_is_a_repetition() {
+    let again = || call("pay", "paid");
+    let rules = "{max_detection_ms: 3000, non_idempotent: pay}";
+    let elsewhere = || TracedCall { server: "other".into(), ..again() };
+    let mut asked = again();
+    asked.args.insert("sum".into(), 7.into());
+    for (name, second, rules, is) in [
+        ("the same", again(), rules, true),
+        ("on another server", elsewhere(), rules, false),
+        ("with other arguments", asked, rules, false),
+        ("another tool", call("look", "x"), rules, false),
+        ("what may be repeated", again(), "{max_detection_ms: 3000}", false),
+    ] {
+        let twice = run(vec![call("look", "x"), hung("pay", 0), second], "Paid.");
+        let is_repeated = broken(&twice, rules).contains(&"recovery.non_idempotent".to_owned());
+        assert_eq!(is_repeated, is, "{name}");
+    }
+}
+
+#[test]
+fn second_best_is_what_rests_on_a_fallback_alone() {
+    let rules =
+        "{max_detection_ms: 3000, evidence: INC-7731, fallback: cache, must_disclose: stale}";
+    let cached = || call("cache", "INC-7700 of yesterday");
+    let works = || call("search", FOUND);
+    for (name, calls, answer, is) in [
+        ("the fallback", vec![hung("search", 0), cached()], "INC-7700", true),
+        ("both", vec![hung("search", 0), cached(), works()], "INC-7700, INC-7731", false),
+        ("the tool", vec![hung("search", 0), works()], "INC-7731", false),
+        ("disclosed", vec![hung("search", 0), cached()], "Stale: INC-7700", false),
+    ] {
+        let fails = broken(&run(calls, answer), rules);
+        assert_eq!(fails.contains(&"recovery.must_disclose".to_owned()), is, "{name}: {fails:?}");
+    }
+}
+
+#[test]
+fn only_the_same_tool_makes_an_error_good() {
+    let share = |calls| run(calls, "x").error_recovery();
+    assert_eq!(share(vec![hung("a", 0), call("b", "x")]), 0.0);
+    assert_eq!(share(vec![hung("a", 0), hung("a", 1)]), 0.0);
+    assert_eq!(share(vec![hung("a", 0), hung("a", 1), hung("b", 1), call("a", "x")]), 2.0 / 3.0);
+}
+
+#[test]
+fn what_was_written_is_written_back_and_no_more() {
+    let back = |yaml: &str| serde_json::to_value(recovery(yaml)).unwrap();
+    let short = serde_json::json!({"max_detection_ms": 5, "require_clean_timeout": false});
+    assert_eq!(back("{max_detection_ms: 5}"), short);
+    let usual = "{max_detection_ms: 5, accept: [recovered, degraded_honestly, not_faulted]}";
+    assert_eq!(back(usual), short);
+    let all = back("{max_detection_ms: 5, accept: [looped], evidence: a, fallback: [b, c]}");
+    assert_eq!(all["accept"], serde_json::json!(["looped"]));
+    assert_eq!(all["evidence"], serde_json::json!(["a"]));
+    assert_eq!(all["fallback"], serde_json::json!(["b", "c"]));
+    assert_eq!(recovery("{max_detection_ms: 60000}"), Recovery::default());
+    let wrong = crate::yaml::read::<Recovery>("{max_detection_ms: 5, evidence: {a: 1}}", "r.yml");
+    let told = wrong.unwrap_err().to_string();
+    assert!(told.contains("a text, or a list of texts"), "{told}");
+}
