@@ -179,3 +179,210 @@ fn what_could_not_be_carried_out_weighs_more_than_what_failed() {
     assert_eq!(exit(&[Outcome::Failed, Outcome::Broken], false), Exit::Usage);
     assert_eq!(exit(&[Outcome::Failed, Outcome::NotRun], true), Exit::Interrupted);
 }
+
+#[test]
+fn colours_tell_outcomes_apart() {
+    let report = SuiteReport::new(
+        vec![
+            test("good", TestKind::Tool, Outcome::Passed),
+            test("bad", TestKind::Tool, Outcome::Failed),
+            test("worse", TestKind::Tool, Outcome::Broken),
+            test("later", TestKind::Tool, Outcome::Skipped),
+            test("never", TestKind::Tool, Outcome::NotRun),
+        ],
+        80.0,
+        1,
+        true,
+    );
+    let text = (form("terminal").unwrap().render)(&report);
+    for line in [
+        "  \x1b[1m\x1b[32mPASS\x1b[0m good (12 ms)\n",
+        "  \x1b[1m\x1b[31mFAIL\x1b[0m bad (12 ms)\n",
+        "  \x1b[1m\x1b[31mBROKEN\x1b[0m worse (12 ms)\n",
+        "  \x1b[1m\x1b[33mSKIP\x1b[0m later\n",
+        "  \x1b[1m\x1b[33mNOT RUN\x1b[0m never\n",
+        "\n1 passed, 1 failed, 1 could not be carried out, 1 skipped, 1 not run in 80 ms, interrupted\n",
+    ] {
+        assert!(text.contains(line), "{line:?} is missing in {text:?}");
+    }
+}
+
+#[test]
+fn long_lists_are_cut_beyond_their_limit() {
+    let render = |tests: Vec<TestResult>| {
+        (form("terminal").unwrap().render)(&SuiteReport::new(tests, 1.0, 1, false))
+    };
+    let good = || test("t", TestKind::Tool, Outcome::Passed);
+    for (count, more) in
+        [(199, None), (200, None), (201, Some("  … and 1 more that did not fail\n"))]
+    {
+        let text = render(vec![good(); count]);
+        assert_eq!(text.matches("PASS").count(), count.min(200));
+        assert_eq!(text.contains("did not fail"), more.is_some(), "{count} tests");
+        assert!(more.is_none_or(|more| text.contains(more)), "{count} tests");
+    }
+    for (count, more) in [(19, None), (20, None), (22, Some("       … and 2 more calls\n"))] {
+        let mut agent = agent();
+        let trajectory = agent.trajectory.as_mut().unwrap();
+        trajectory.calls = vec![trajectory.calls[0].clone(); count];
+        let text = render(vec![agent]);
+        assert_eq!(text.contains("more calls"), more.is_some(), "{count} calls");
+        assert!(more.is_none_or(|more| text.contains(more)), "{count} calls");
+    }
+}
+
+#[test]
+fn what_is_not_known_of_a_failure_is_left_out() {
+    let mut bare = test("bare", TestKind::Agent, Outcome::Failed);
+    (bare.line, bare.reproduce) = (None, String::new());
+    bare.cases = vec![CaseResult::new("x", Family::NegativePath, "y", CaseVerdict::Hung)];
+    let mut judged = agent().recovery.unwrap();
+    judged.evidence.clear();
+    bare.recovery = Some(judged);
+    bare.live = Some(Live { retries: 1, ..Live::default() });
+    bare.trajectory = Some(Trajectory::default());
+    let report = SuiteReport::new(vec![bare], 1.0, 1, false);
+    let text = anstream_free(&(form("terminal").unwrap().render)(&report));
+    let hung = CaseVerdict::Hung.words();
+    assert_eq!(
+        text,
+        format!(
+            "\n  FAIL bare [fabricated] (12 ms)\n       suite.yml\n       x: y: {hung}\n       \
+             on the wire: 1 retry (waits in ms: none), 0 cancelled, 0 left running, 0 effects \
+             doubled, hangs in ms: none\n       answer: nothing (completed)\n\n0 passed, 1 failed in 1 ms\n"
+        )
+    );
+    let page = (form("markdown").unwrap().render)(&report);
+    assert!(page.ends_with("### bare\n\n- answer: `  `\n"), "{page}");
+}
+
+#[test]
+fn a_page_has_its_word_and_names_its_files() {
+    let of = |suite: &str, outcome| TestResult {
+        suite: suite.into(),
+        ..test("t", TestKind::Tool, outcome)
+    };
+    use Outcome::{Broken, Failed, Passed};
+    for (name, tests, interrupted, verdict, title) in [
+        ("none", vec![], false, "good\">PASS", "No test"),
+        ("one", vec![of("<a>.yml", Passed)], false, "good\">PASS", "&lt;a&gt;.yml"),
+        ("two of one", vec![of("a", Passed), of("a", Failed)], false, "bad\">FAIL", "a"),
+        (
+            "three",
+            vec![of("a", Passed), of("b", Passed), of("c", Passed)],
+            false,
+            "good\">PASS",
+            "a and 2 more",
+        ),
+        ("broken", vec![of("a", Broken)], false, "warn\">NOT CARRIED OUT", "a"),
+        ("interrupted", vec![of("a", Passed)], true, "warn\">CUT SHORT", "a"),
+    ] {
+        let failed = tests.iter().any(TestResult::is_bad);
+        let page = (form("html").unwrap().render)(&SuiteReport::new(tests, 1.0, 1, interrupted));
+        assert!(page.contains(&format!("<span class=\"verdict {verdict}</span>")), "{name}");
+        assert!(page.contains(&format!("<h1>{title}</h1>")), "{name}");
+        assert_eq!(page.contains("id=\"failures\""), failed, "{name}");
+        assert!(!page.contains("id=\"recovery\"") && !page.contains("id=\"trajectories\""));
+    }
+}
+
+#[test]
+fn agents_are_told_by_the_faults_that_they_met() {
+    use RecoveryVerdict::*;
+    let met = |name: &str| Some(CallFault { name: name.into(), is_silent: false });
+    let with = |verdict, faults: &[Option<CallFault>]| {
+        let mut test = agent();
+        test.recovery.as_mut().unwrap().verdict = verdict;
+        let trajectory = test.trajectory.as_mut().unwrap();
+        let call = trajectory.calls[0].clone();
+        let call = |fault: &Option<CallFault>| TracedCall { fault: fault.clone(), ..call.clone() };
+        trajectory.calls = faults.iter().map(call).collect();
+        test
+    };
+    let row = |tests: Vec<TestResult>| {
+        let page = (form("html").unwrap().render)(&SuiteReport::new(tests, 1.0, 1, false));
+        let rows = page.split_once("Agents by faults: a blank").expect("a matrix").1;
+        rows.split("</table>").next().unwrap_or_default().to_owned()
+    };
+    let told = row(vec![
+        with(Recovered, &[met("a"), met("b"), met("a")]),
+        with(Looped, &[met("b")]),
+        with(NeverEngaged, &[None]),
+    ]);
+    assert_eq!(told.matches("<th scope=\"col\">").count(), 4, "agent, a, b and why: {told}");
+    let (good, bad) =
+        ("<span class=\"tag good\">recovered</span>", "<span class=\"tag bad\">looped</span>");
+    assert!(told.contains(&format!("<td>{good}</td><td>{good}</td><td>it names")), "{told}");
+    assert!(told.contains(&format!("<td></td><td>{bad}</td><td>it names")), "{told}");
+    let alone = "<td></td><td></td><td><span class=\"tag warn\">never_engaged</span> it names";
+    assert!(told.contains(alone), "{told}");
+    for (verdict, class) in [
+        (Recovered, "good"),
+        (DegradedHonestly, "note"),
+        (NotFaulted, "note"),
+        (NeverEngaged, "warn"),
+        (GaveUp, "bad"),
+        (Fabricated, "bad"),
+        (Looped, "bad"),
+    ] {
+        let told = row(vec![with(verdict, &[met("a")])]);
+        let tag = format!("<span class=\"tag {class}\">{}</span>", verdict.name());
+        assert!(told.contains(&tag), "{tag} is missing in {told}");
+    }
+}
+
+#[test]
+fn lanes_have_a_bar_for_each_call_and_count_what_was_repeated() {
+    let call = |tool: &str, is_error, times: [u64; 2]| TracedCall {
+        server: "api".into(),
+        tool: tool.into(),
+        is_error,
+        started_ms: times[0],
+        ended_ms: times[1],
+        ..TracedCall::default()
+    };
+    let drawn = |calls: Vec<TracedCall>| {
+        let mut test = agent();
+        let trajectory = Trajectory { calls, ended_ms: 400, turns: 1, ..Trajectory::default() };
+        test.trajectory = Some(trajectory);
+        (form("html").unwrap().render)(&SuiteReport::new(vec![test], 1.0, 1, false))
+    };
+    let mut asked = call("search", false, [200, 300]);
+    asked.args.insert("q".into(), 1.into());
+    let calls = vec![
+        call("search", true, [0, 100]),
+        call("fetch", false, [100, 100]),
+        asked,
+        call("search", false, [300, 400]),
+    ];
+    let page = drawn(calls);
+    for part in [
+        "4 calls in 1 turn and 400 ms; 0 met a fault, 1 was a repeat of one that had failed.",
+        "viewBox=\"0 0 480 78\"",
+        // 336 units are 400 ms; the second lane is 26 further down.
+        "<rect class=\"bar c1\" x=\"132.0\" y=\"5.0\" width=\"84.0\" height=\"16.0\"/>",
+        "<rect class=\"bar c2\" x=\"216.0\" y=\"31.0\" width=\"3.0\" height=\"16.0\"/>",
+        "<rect class=\"bar c2\" x=\"300.0\" y=\"5.0\" width=\"84.0\" height=\"16.0\"/>",
+        "text-anchor=\"middle\">200 ms</text>",
+    ] {
+        assert!(page.contains(part), "{part} is missing in {page}");
+    }
+    assert!(!page.contains("a fault was at work</span>"), "{page}");
+    let again = || call("search", true, [0, 100]);
+    let page = drawn(vec![again(), again(), again()]);
+    assert!(page.contains("2 were repeats of one that had failed."), "{page}");
+    let page = drawn(vec![call("search", false, [0, 1]), call("search", false, [1, 2])]);
+    assert!(page.contains("none was a repeat of one that had failed."), "{page}");
+    assert!(!drawn(Vec::new()).contains("id=\"trajectories\""));
+}
+
+#[test]
+fn outcomes_and_kinds_have_their_words() {
+    use Outcome::*;
+    let words = [Passed, Failed, Broken, Skipped, NotRun].map(Outcome::word);
+    assert_eq!(words, ["PASS", "FAIL", "BROKEN", "SKIP", "NOT RUN"]);
+    use TestKind::*;
+    let sections = [Tool, Resource, Prompt, Agent, Load].map(TestKind::section);
+    assert_eq!(sections, ["tools", "resources", "prompts", "agents", "loads"]);
+    assert!(form("html").is_some_and(|form| form.name == "html") && form("pdf").is_none());
+}
