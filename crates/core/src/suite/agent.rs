@@ -99,3 +99,26 @@ impl AgentTest {
         self.recovery.clone().or(injected)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_said_of_an_agent_has_its_default() {
+        let plain = AgentTest::default();
+        assert_eq!(plain.time_budget(), Duration::from_secs(300));
+        assert_eq!((plain.is_live(), plain.recovery()), (false, None));
+        let hit = AgentTest { inject: vec!["hang".into()], ..AgentTest::default() };
+        assert_eq!(hit.recovery(), Some(Recovery::default()));
+        let own = Recovery { max_detection_ms: 7, ..Recovery::default() };
+        let told = AgentTest {
+            recovery: Some(own.clone()),
+            time_budget: Some(Duration::from_secs(7)),
+            command: vec!["agent".into()],
+            ..hit
+        };
+        assert_eq!((told.recovery(), told.time_budget()), (Some(own), Duration::from_secs(7)));
+        assert!(told.is_live());
+    }
+}

@@ -125,4 +125,24 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn a_model_has_one_source_and_nothing_of_another() {
+        let model = |written: &str| crate::yaml::read::<Model>(written, "m.yml").unwrap();
+        for (written, key) in [
+            ("{name: m, script: [{answer: a}]}", None),
+            ("{name: m, script: [{answer: a}], provider: openai, id: x}", None),
+            ("{name: m, script: [{answer: a}], id: x}", Some("id")),
+            ("{name: m, fixtures: f.yml, provider: gemini, id: x}", None),
+            ("{name: m, fixtures: f.yml, provider: gemini, base_url: u}", Some("base_url")),
+            ("{name: m, fixtures: f.yml, provider: gemini, api_key_env: K}", Some("api_key_env")),
+            ("{name: m, provider: openai, base_url: u, api_key_env: K, id: x}", None),
+            ("{name: m, provider: responses}", Some("provider")),
+        ] {
+            let told = model(written).source().err().map(|error| error.key.plain().to_string());
+            assert_eq!(told.as_deref(), key, "{written}");
+        }
+        let speaks = model("{name: m, provider: anthropic}");
+        assert_eq!(speaks.source().unwrap(), ModelSource::Api(Provider::Anthropic));
+    }
 }

@@ -85,4 +85,29 @@ mod tests {
         let without = Selection { skip_tags: words(&["slow"]), ..tagged };
         assert!(!without.admits("x", &tags));
     }
+
+    #[test]
+    fn all_conditions_must_hold() {
+        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        let all = Selection {
+            names: words(&["search", "find"]),
+            tags: words(&["smoke", "fast"]),
+            skip_tags: words(&["slow", "flaky"]),
+            shard: None,
+        };
+        for (name, tags, is) in [
+            ("Search", &["smoke"][..], true),
+            ("find it", &["x", "fast"], true),
+            ("echo", &["smoke"], false),
+            ("search", &[], false),
+            ("search", &["smoke", "slow"], false),
+            ("echo", &["slow"], false),
+        ] {
+            assert_eq!(all.admits(name, &words(tags)), is, "{name} {tags:?}");
+        }
+        assert!(Selection::default().admits("x", &[]));
+        let second = Selection { shard: Some("2/3".parse().unwrap()), ..Selection::default() };
+        let places: Vec<_> = (0..6).filter(|place| second.in_shard(*place)).collect();
+        assert_eq!(places, [1, 4]);
+    }
 }

@@ -306,3 +306,100 @@ impl JsonSchema for HeaderValue {
         json_schema!({ "anyOf": [{ "type": "string" }, from] })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(written: &str) -> ServerEntry {
+        crate::yaml::read(written, "s.yml").unwrap()
+    }
+
+    #[test]
+    fn a_mock_offers_what_is_written_in_the_suite() {
+        for (written, offered) in [
+            ("{mock: {}}", None),
+            ("{mock: {fault: ['slow:5']}}", None),
+            ("{mock: {tools: [{name: x}]}}", Some([1, 0, 0, 0])),
+            ("{mock: {resources: [{name: x, uri: 'a://b'}]}}", Some([0, 1, 0, 0])),
+            (
+                "{mock: {resource_templates: [{name: x, uri_template: 'a://{b}', text: x}]}}",
+                Some([0, 0, 1, 0]),
+            ),
+            ("{mock: {prompts: [{name: x}]}}", Some([0, 0, 0, 1])),
+        ] {
+            let offer = entry(written).mock.expect("a mock").offer();
+            let counts = offer.map(|file| {
+                let lists = (file.tools, file.resources, file.resource_templates, file.prompts);
+                [lists.0.len(), lists.1.len(), lists.2.len(), lists.3.len()]
+            });
+            assert_eq!(counts, offered, "{written}");
+        }
+    }
+
+    #[test]
+    fn a_server_is_started_or_reached_with_what_it_needs() {
+        let vars = |name: &str| match name {
+            "TOKEN" => Some("t0p".to_owned()),
+            "EMPTY" => Some(String::new()),
+            _ => None,
+        };
+        let server = |written: &str| entry(written).to_server(Path::new("/suites"), &vars);
+        let started = server("{command: [x, -y], env: {A: b}, working_dir: sub}");
+        let wanted = Server::stdio("x").arg("-y").env("A", "b").working_dir("/suites/sub").build();
+        assert_eq!(started.unwrap(), Some(wanted));
+        let reached =
+            "{url: 'http://h', headers: {A: b, C: {env: TOKEN}}, auth: {bearer_token_env: TOKEN}}";
+        let wanted = Server::http("http://h").header("A", "b").header("C", "t0p");
+        let wanted = wanted.header("Authorization", "Bearer t0p").build();
+        assert_eq!(server(reached).unwrap(), Some(wanted));
+        for url in ["ws://h", "wss://h"] {
+            let wanted = Some(Server::websocket(url).build());
+            assert_eq!(server(&format!("{{url: '{url}'}}")).unwrap(), wanted);
+        }
+        assert_eq!(server("{mock: {}}").unwrap(), None);
+        for (written, told) in [
+            (
+                "{url: 'http://h', headers: {A: {env: EMPTY}}}",
+                "headers.A: the variable `EMPTY` is not set",
+            ),
+            (
+                "{url: 'http://h', auth: {bearer_token_env: NO}}",
+                "auth.bearer_token_env: the variable `NO` is not set",
+            ),
+        ] {
+            let error = server(written).unwrap_err();
+            assert_eq!(format!("{}: {}", error.key.plain(), error.message), told);
+        }
+    }
+
+    #[test]
+    fn what_belongs_to_another_way_is_refused_and_the_rest_is_not() {
+        for (written, key) in [
+            ("{command: [x], env: {A: b}, working_dir: /}", None),
+            ("{url: 'http://h', headers: {A: b}, auth: {bearer_token_env: T}}", None),
+            ("{mock: {}}", None),
+            ("{command: [x], headers: {A: b}}", Some("headers")),
+            ("{command: [x], auth: {bearer_token_env: T}}", Some("auth")),
+            ("{url: 'http://h', env: {A: b}}", Some("env")),
+            ("{url: 'http://h', working_dir: /}", Some("working_dir")),
+            ("{mock: {}, headers: {A: b}}", Some("headers")),
+            ("{mock: {}, auth: {bearer_token_env: T}}", Some("auth")),
+            ("{mock: {}, env: {A: b}}", Some("env")),
+            ("{mock: {}, working_dir: /}", Some("working_dir")),
+        ] {
+            let told = entry(written).way().err().map(|error| error.key.plain().to_string());
+            assert_eq!(told.as_deref(), key, "{written}");
+        }
+    }
+
+    #[test]
+    fn forms_that_are_none_say_which_there_are() {
+        let servers = crate::yaml::read::<Servers>("5", "s.yml").unwrap_err().to_string();
+        assert!(servers.contains("servers by name, or a list of servers with names"), "{servers}");
+        let header = crate::yaml::read::<ServerEntry>("{headers: {A: 5}}", "s.yml").unwrap_err();
+        assert!(header.to_string().contains("a text, or `{env: VARIABLE}`"), "{header}");
+        let named = crate::yaml::read::<Servers>("{a: {name: a, mock: {}}}", "s.yml");
+        assert_eq!(named.unwrap().0.keys().collect::<Vec<_>>(), ["a"]);
+    }
+}

@@ -4,6 +4,8 @@
 mod agents;
 mod parts;
 mod requests;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeSet;
 

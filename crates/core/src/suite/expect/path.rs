@@ -158,4 +158,25 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn what_is_wrong_with_a_way_is_said() {
+        let begins = "a target begins with a name, such as `result.content[0].text`";
+        let missing = "a name is missing between two dots";
+        for (wrong, told) in [
+            ("", begins),
+            ("[0]", begins),
+            ("[\"\"", "a quoted name ends with `\"]`"),
+            (".a", missing),
+            ("a..b", missing),
+            ("a[0", "a bracket is not closed"),
+            ("a[x]", "`x` is no place in a list"),
+            ("a b", "`a b` is no name; write `[\"a b\"]`"),
+            ("a]", "`a]` is no name; write `[\"a]\"]`"),
+        ] {
+            assert_eq!(Target::try_from(wrong.to_owned()), Err(told.to_owned()), "{wrong}");
+        }
+        let target = Target::try_from("a.b[0]".to_owned()).unwrap();
+        assert_eq!((target.root(), String::from(target.clone())), ("a", "a.b[0]".to_owned()));
+    }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::*;
+use super::{pattern::Pattern, *};
 use crate::secrets::Secrets;
 
 fn judged(matcher: &Value, document: &Value) -> Vec<Mismatch> {
@@ -146,4 +146,121 @@ fn bad_patterns_and_empty_lists_are_told_when_they_are_read() {
         let matcher: Matcher = serde_json::from_value(sound.clone()).unwrap();
         assert_eq!(matcher.problem(), None, "{sound}");
     }
+}
+
+#[test]
+fn lists_and_objects_are_the_same_in_length_and_content() {
+    for (wanted, other) in [
+        (json!([1]), json!([2])),
+        (json!([1]), json!([1, 2])),
+        (json!([1, 2]), json!([1])),
+        (json!({"a": 1}), json!({"a": 2})),
+        (json!({"a": 1}), json!({"b": 1})),
+        (json!({"a": 1}), json!({"a": 1, "b": 2})),
+        (json!("a"), json!("b")),
+        (json!(1), json!("1")),
+    ] {
+        let exact = json!({ "exact": wanted });
+        assert_eq!(judged(&exact, &json!({ "v": wanted })), [], "{wanted}");
+        assert_eq!(judged(&exact, &json!({ "v": other })).len(), 1, "{wanted} and {other}");
+    }
+}
+
+#[test]
+fn a_mismatch_says_what_was_got_and_what_was_wanted() {
+    for (matcher, document, told) in [
+        (json!({"exact": 1}), json!({}), "there is nothing"),
+        (json!({"not": {"exact": null}}), json!({}), "got null, wanted not {\"exact\":null}"),
+        (json!("is-json"), json!({"v": "{a}"}), "got \"{a}\", wanted is-json"),
+        (
+            json!({"any-of": [{"exact": 1}, {"less-than": 2}]}),
+            json!({"v": 3}),
+            "none of 2: got 3, wanted exact 1; got 3, wanted less-than 2.0",
+        ),
+        (
+            json!({"all-of": [{"less-than": 9}, {"greater-than": 4}]}),
+            json!({"v": 3}),
+            "got 3, wanted greater-than 4.0",
+        ),
+        (json!({"all-of": ["snapshot"]}), json!({"v": 3}), "a snapshot stands by itself"),
+        (
+            json!({"schema": {"properties": {"a": {"type": "integer"}}}}),
+            json!({"v": {"a": "x"}}),
+            "\"x\" is not of type \"integer\" at `/a`",
+        ),
+        (json!({"schema": {"type": "null"}}), json!({"v": 3}), "3 is not of type \"null\""),
+    ] {
+        let wrong = judged(&matcher, &document);
+        assert_eq!(wrong, [Mismatch::new("v", told)], "{matcher}");
+    }
+}
+
+#[test]
+fn a_matcher_is_called_as_it_is_written() {
+    for written in [
+        json!({"exact": 1}),
+        json!({"contains": "a"}),
+        json!({"icontains": "a"}),
+        json!({"contains-all": ["a"]}),
+        json!({"contains-any": ["a"]}),
+        json!({"starts-with": "a"}),
+        json!({"regex": "a+"}),
+        json!({"subset": {}}),
+        json!({"schema": {"type": "null"}}),
+        json!("is-json"),
+        json!({"less-than": 1.0}),
+        json!({"greater-than": 1.0}),
+        json!({"one-of": [1]}),
+        json!({"not": "is-json"}),
+        json!({"all-of": ["is-json"]}),
+        json!({"any-of": ["is-json"]}),
+        json!("snapshot"),
+    ] {
+        let matcher: Matcher = serde_json::from_value(written.clone()).unwrap();
+        let key = written.as_object().and_then(|map| map.keys().next().cloned());
+        let name = key.or_else(|| written.as_str().map(str::to_owned));
+        assert_eq!(Some(matcher.name()), name.as_deref());
+        assert_eq!(serde_json::to_value(&matcher).unwrap(), written, "it is written back");
+    }
+    let pattern = |text: &str| Matcher::Regex(Pattern::try_from(text.to_owned()).unwrap());
+    assert_eq!(pattern("a+"), pattern("a+"));
+    assert_ne!(pattern("a+"), pattern("b+"));
+}
+
+#[test]
+fn what_would_always_or_never_hold_says_why() {
+    let list = "an empty list tests nothing";
+    let text = "an empty text is in every text";
+    for (matcher, why) in [
+        (Matcher::ContainsAny(vec![]), list),
+        (Matcher::OneOf(vec![]), list),
+        (Matcher::AnyOf(vec![]), list),
+        (Matcher::AllOf(vec![Matcher::IsJson, Matcher::AnyOf(vec![])]), list),
+        (Matcher::Not(Box::new(Matcher::Snapshot)), "a snapshot cannot be turned round"),
+        (Matcher::LessThan(f64::NAN), "the limit is no number"),
+        (Matcher::GreaterThan(f64::INFINITY), "the limit is no number"),
+        (Matcher::StartsWith(String::new()), text),
+        (Matcher::Icontains(String::new()), text),
+        (Matcher::Contains("".into()), text),
+    ] {
+        assert_eq!(matcher.problem(), Some(why), "{matcher:?}");
+    }
+}
+
+#[test]
+fn an_expectation_is_empty_without_assertions_and_a_limit() {
+    let read = |written: Value| serde_json::from_value::<Expect>(written);
+    for (written, is_empty) in [
+        (json!([]), true),
+        (json!(null), true),
+        (json!({}), true),
+        (json!({"max_duration_ms": 5}), false),
+        (json!([{"target": "v.x", "matcher": "is-json"}]), false),
+    ] {
+        assert_eq!(read(written.clone()).unwrap().is_empty(), is_empty, "{written}");
+    }
+    let looks = read(json!([{"target": "v.x", "matcher": "is-json"}])).unwrap();
+    assert!(looks.looks_at("v") && !looks.looks_at("x"));
+    let told = read(json!(5)).unwrap_err().to_string();
+    assert!(told.contains("a list of assertions, or an object with `assertions`"), "{told}");
 }

@@ -161,4 +161,16 @@ mod tests {
         assert_eq!(Persona::names().count(), PERSONAS.len());
         assert!(Persona::find("looper").is_none() && Persona::find("scripted:x").is_none());
     }
+
+    #[test]
+    fn a_persona_calls_with_the_arguments_that_it_is_given() {
+        let args: Map<String, Value> = [("q".to_owned(), Value::from("x"))].into_iter().collect();
+        let script =
+            Persona::find("scripted:careful").unwrap().script(("search", args.clone()), None);
+        let wanted = Next::Call { tool: "search".into(), args, after_ms: 0 };
+        assert_eq!(script.next("p", &[]), wanted);
+        assert!(!script.is_empty() && Script::default().is_empty());
+        let names: Vec<_> = Persona::names().collect();
+        assert_eq!((&*names[0], &*names[1]), ("scripted:careful", "scripted:retry-once"));
+    }
 }

@@ -38,3 +38,42 @@ pub(crate) fn unknown_names(text: &str) -> Vec<String> {
         |name: &str| matches!(name, "prompt" | "result" | "error") || name.starts_with("results.");
     names.filter(|name| !known(name)).map(str::to_owned).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(tool: &str, text: &str, is_error: bool) -> CallOutcome {
+        CallOutcome { tool: tool.into(), text: text.into(), is_error }
+    }
+
+    #[test]
+    fn names_stand_for_the_last_that_is_meant() {
+        let outcomes = [
+            outcome("search", "one", false),
+            outcome("cache", "two", false),
+            outcome("search", "three", true),
+            outcome("cache", "four", true),
+        ];
+        for (text, filled) in [
+            ("no name", Some("no name")),
+            ("{{ prompt }}!", Some("task!")),
+            ("{{result}}, {{error}}", Some("two, four")),
+            ("{{results.search}}", Some("one")),
+            ("{{results.cache}}", Some("two")),
+            ("{{results.other}}", None),
+            ("{{other}}", None),
+            ("{{result", None),
+        ] {
+            assert_eq!(fill(text, "task", &outcomes).as_deref(), filled, "{text}");
+        }
+        assert_eq!(fill("{{result}}", "task", &outcomes[2..]), None);
+        assert_eq!(fill("{{error}}", "task", &outcomes[..2]), None);
+    }
+
+    #[test]
+    fn only_names_that_nothing_is_known_by_are_unknown() {
+        let text = "{{prompt}} {{result}} {{error}} {{results.x}} {{ reslt }} {{x}} {{open";
+        assert_eq!(unknown_names(text), ["reslt", "x"]);
+    }
+}
