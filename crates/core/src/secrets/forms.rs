@@ -305,4 +305,69 @@ mod tests {
             prop_assert_eq!(forms().out_of_text(&text), text.as_str());
         }
     }
+
+    #[test]
+    fn what_cannot_be_looked_for_is_not_shown_at_all() {
+        let forms = Forms { patterns: None };
+        assert_eq!(forms.out_of_text("plain"), MASK);
+        assert_eq!(forms.out_of_bytes(b"plain").as_ref(), MASK.as_bytes());
+        assert_eq!(forms.out_of_cuts(b"plain".to_vec()), b"plain");
+        assert_eq!((forms.find(b"plain", 2), forms.find(b"plain", 5)), (Some((2, 5)), None));
+    }
+
+    #[test]
+    fn a_text_that_tells_nothing_is_not_copied() {
+        assert!(matches!(forms().out_of_text("plain"), Cow::Borrowed("plain")));
+    }
+
+    #[test]
+    fn letters_are_found_as_html_and_forms_write_them() {
+        let forms = Forms::of(&[r#"k&<>"' \9z"#.to_owned()]);
+        assert_eq!(forms.out_of_text(r"a k&amp;&lt;&gt;&quot;&apos;+\9z b"), "a *** b");
+    }
+
+    #[test]
+    fn pieces_are_neither_too_long_nor_too_short_to_be_told() {
+        for (length, expected) in [
+            (5, &[5][..]),
+            (6, &[6]),
+            (60, &[60]),
+            (69, &[69]),
+            (70, &[64, 6]),
+            (133, &[64, 69]),
+            (134, &[64, 64, 6]),
+        ] {
+            let pieces = pieces_of(&"x".repeat(length));
+            let lengths: Vec<_> = pieces.iter().map(String::len).collect();
+            assert_eq!(lengths, expected, "{length}");
+        }
+        assert_eq!(pieces_of("abc\n  defghi \nxy"), ["defghi"]);
+        assert_eq!(pieces_of("abc\ndef"), ["abc\ndef"]);
+    }
+
+    #[test]
+    fn half_of_a_secret_is_found_where_it_was_cut_and_no_less() {
+        for (secret, shown, is_found) in [
+            ("a1b2c3d4e5f6g7", "a1b2c3d", true),
+            ("a1b2c3d4e5f6g7", "a1b2c3", false),
+            ("a1b2c3d", "a1b2c3", true),
+            ("a1b2c3d", "a1b2c", false),
+        ] {
+            let masked =
+                Forms::of(&[secret.to_owned()]).out_of_text(&format!("{shown}…")).into_owned();
+            let expected = if is_found { "***…".to_owned() } else { format!("{shown}…") };
+            assert_eq!(masked, expected, "{shown} of {secret}");
+        }
+    }
+
+    #[test]
+    fn beyond_so_many_pieces_they_are_only_looked_for_as_they_are() {
+        let values: Vec<_> = (0..=MOST_PIECES).map(|n| format!("k3-{n:03}")).collect();
+        let forms = Forms::of(&values);
+        let (last, beyond) = (&values[MOST_PIECES - 1], &values[MOST_PIECES]);
+        assert_eq!(forms.out_of_text(&percent(last, |_| false)), MASK);
+        let written = percent(beyond, |_| false);
+        assert_eq!(forms.out_of_text(&written), written);
+        assert_eq!(forms.out_of_text(beyond), MASK);
+    }
 }

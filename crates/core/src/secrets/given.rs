@@ -178,4 +178,24 @@ mod tests {
         let given = Given::default().variable("AUTH", "true").variable("MAX_TOKENS", "128000");
         assert!(given.header("X-Auth-Mode", "none").variable("TOKEN", MASK).secrets().is_empty());
     }
+
+    #[test]
+    fn an_equals_sign_at_the_end_belongs_to_the_value() {
+        let given = Given::default().header("X-Api-Key", "a1b2c3d4e=");
+        let secrets = given.header("X-Api-Key", "b1b2c3d4e==").secrets();
+        assert_eq!(secrets.text("a1b2c3d4e= b1b2c3d4e=="), "*** ***");
+    }
+
+    #[test]
+    fn ordinary_and_public_headers_are_not_kept() {
+        let given = Given::default().header("X-Region", "europe-west");
+        assert!(given.header("User-Agent", "agent-1.2.3-x").secrets().is_empty());
+    }
+
+    #[test]
+    fn a_password_in_an_argument_is_kept_by_itself() {
+        let secrets =
+            Given::default().arguments(&["postgres://u:d4tabase-pw@db/x".to_owned()]).secrets();
+        assert_eq!(secrets.text("pw d4tabase-pw of u:d4tabase-pw"), "pw *** of ***");
+    }
 }

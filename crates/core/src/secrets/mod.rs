@@ -188,4 +188,42 @@ mod tests {
         assert_eq!(both.text("first-0ne secon-d00"), "*** ***");
         assert_eq!(format!("{both:?}"), "Secrets(2)");
     }
+
+    #[test]
+    fn bytes_lose_their_secrets_and_nothing_else() {
+        let secrets = Given::default().variable("API_KEY", "s3cr3t-value").secrets();
+        assert_eq!(secrets.bytes(b"\xff s3cr3t-value").as_ref(), b"\xff ***");
+        assert_eq!(secrets.bytes(b"\xff plain").as_ref(), b"\xff plain");
+        assert_eq!(Secrets::default().bytes(b"s3cr3t-value").as_ref(), b"s3cr3t-value");
+    }
+
+    #[test]
+    fn one_secret_in_a_document_is_enough_wherever_it_stands() {
+        let secrets = Given::default().variable("API_KEY", "s3cr3t-value").secrets();
+        for (document, expected) in [
+            (r#""s3cr3t-value""#, r#""***""#),
+            (r#"["s3cr3t-value","plain"]"#, r#"["***","plain"]"#),
+            (r#"{"s3cr3t-value":1}"#, r#"{"***":1}"#),
+            (r#"{"a":"s3cr3t-value","b":2}"#, r#"{"a":"***","b":2}"#),
+            (r#"{"a":[null,"plain"]}"#, r#"{"a":[null,"plain"]}"#),
+        ] {
+            let value: Value = serde_json::from_str(document).unwrap();
+            assert_eq!(secrets.document(value).unwrap().to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_known_already_is_not_made_again() {
+        let of = |names: &[&str]| {
+            let given = Given::default();
+            names.iter().fold(given, |given, name| given.variable("TOKEN", name)).secrets()
+        };
+        let (one, both, none) = (of(&["first-0ne"]), of(&["first-0ne", "secon-d00"]), of(&[]));
+        let is = |one: &Secrets, other: &Secrets| match (&one.0, &other.0) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        };
+        assert!(is(&both.and(&one), &both) && is(&both.and(&none), &both));
+        assert!(is(&none.and(&one), &one) && !is(&one.and(&both), &one));
+    }
 }

@@ -217,6 +217,10 @@ mod tests {
             (&["postgres://me:XYZ@h/db"], "postgres://***@h/db"),
             (&["--url=https://h/mcp?api_key=XYZ&page=2"], "--url=https://h/mcp?api_key=***&page=2"),
             (&["sk-proj-abcdefghijklmnopqrstuv"], "***"),
+            (&["--token=sk-proj-abcdefghijklmnopqrstuv"], "--token=***"),
+            (&["--header", "X-Api-Key: XYZ"], "--header|X-Api-Key: ***"),
+            (&["-c", "srv --token=XYZ -v"], "-c|srv --token=*** -v"),
+            (&["--token", "-"], "--token|***"),
         ] {
             assert_eq!(shown(args), expected);
         }
@@ -258,5 +262,15 @@ mod tests {
             proptest::prop_assert_eq!(masked_arguments(&args).len(), args.len());
             let _ = masked_url(&args.join("://"));
         }
+    }
+
+    #[test]
+    fn every_value_of_an_address_is_masked_and_in_a_text_those_with_secret_names() {
+        assert_eq!(masked_url("https://h/=?a=1&k=XYZ"), "https://h/=?a=***&k=***");
+        assert_eq!(
+            masked_text("see https://me:pw@h/x?page=2&token=abc now"),
+            "see https://***@h/x?page=2&token=*** now"
+        );
+        assert_eq!(masked_text("nothing: at all"), "nothing: at all");
     }
 }

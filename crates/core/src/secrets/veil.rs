@@ -116,4 +116,13 @@ mod tests {
             prop_assert_eq!(with_one_mask(seen), with_one_mask(whole.replace(SECRET, MASK)));
         }
     }
+
+    #[test]
+    fn of_an_unfinished_line_so_much_is_held_as_the_longest_form_takes() {
+        let mut veil = Veil::new(Given::default().variable("TOKEN", SECRET).secrets());
+        // 64 letters and 6 that were not worth a piece of their own, each 12 characters long.
+        assert_eq!(veil.pass(&[b'x'; 840]).as_ref(), b"");
+        assert_eq!(veil.pass(b"y").as_ref(), b"x");
+        assert_eq!(veil.end().len(), 840);
+    }
 }
