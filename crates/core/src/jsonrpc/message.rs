@@ -176,4 +176,16 @@ mod tests {
         let told: Vec<_> = all.map(|one| (one.slug(), one.is_fatal())).to_vec();
         insta::assert_debug_snapshot!(told);
     }
+
+    #[test]
+    fn a_message_is_malformed_by_one_defect_that_cannot_be_lived_with() {
+        for (defects, expected) in [
+            (vec![], false),
+            (vec![Defect::ByteOrderMark, Defect::IdTypeChanged], false),
+            (vec![Defect::ByteOrderMark, Defect::InvalidId], true),
+        ] {
+            let reading = Reading { message: None, defects };
+            assert_eq!(reading.is_malformed(), expected, "{reading:?}");
+        }
+    }
 }

@@ -331,6 +331,10 @@ mod tests {
             "[}",
             "{]",
             "{\"a\":1]",
+            "\"a\n\"",
+            "\"aaaaaaaaaaaa\n\"",
+            "1e+5",
+            "[-1,-0.5e-3]",
         ] {
             let serde = serde_json::from_str::<serde_json::Value>(text).is_ok();
             assert_eq!(accepts(text.as_bytes()).is_ok(), serde, "{text:?}");
@@ -401,6 +405,37 @@ mod tests {
             if put % 3 == 0 { bytes.truncate(at) } else { bytes.insert(at, put) }
             let serde = serde_json::from_slice::<serde_json::Value>(&bytes).is_ok();
             prop_assert_eq!(accepts(&bytes).is_ok(), serde, "{:?}", String::from_utf8_lossy(&bytes));
+        }
+    }
+
+    #[test]
+    fn a_fault_says_whether_more_could_have_mended_it() {
+        for (text, expected) in [
+            ("tru", Fault::Truncated),
+            ("trx", Fault::Unexpected),
+            ("-", Fault::Truncated),
+            ("-x", Fault::Unexpected),
+            ("1.", Fault::Truncated),
+            ("1.x", Fault::Unexpected),
+            ("\"a", Fault::Truncated),
+            ("\"\\u12", Fault::Truncated),
+            ("\"\\u12x4\"", Fault::Unexpected),
+            ("1e999", Fault::NumberOutOfRange),
+        ] {
+            assert_eq!(accepts(text.as_bytes()), Err(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_number_of_hundreds_of_digits_must_fit_a_float_too() {
+        for (digits, expected) in [
+            (300, Ok(())),
+            (309, Ok(())),
+            (310, Err(Fault::NumberOutOfRange)),
+            (400, Err(Fault::NumberOutOfRange)),
+        ] {
+            let text = format!("[1{}]", "0".repeat(digits - 1));
+            assert_eq!(accepts(text.as_bytes()), expected, "{digits}");
         }
     }
 }

@@ -167,11 +167,22 @@ mod tests {
     fn printable_text_is_known_whatever_stands_where() {
         for length in 0..40 {
             assert!(is_printable_ascii(&vec![b'~'; length]));
-            for (at, other) in (0..length).flat_map(|at| [(at, 0x1f), (at, 0), (at, 0x80)]) {
+            let others = [0x1f, 0, 0x80, 0xa9, 0xff];
+            for (at, other) in (0..length).flat_map(|at| others.map(|other| (at, other))) {
                 let mut bytes = vec![b' '; length];
                 bytes[at] = other;
                 assert!(!is_printable_ascii(&bytes), "{other} at {at} of {length}");
             }
+        }
+    }
+
+    #[test]
+    fn several_special_bytes_in_one_block_do_not_hide_each_other() {
+        for special in [b'"', b'\\', b'\n'] {
+            assert_eq!(plain_length(&[special; 40]), 0, "{special}");
+            let mut two = [b'!'; 40];
+            (two[3], two[5]) = (special, special);
+            assert_eq!(plain_length(&two), 3, "{special}");
         }
     }
 }
