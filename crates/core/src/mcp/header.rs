@@ -168,4 +168,40 @@ mod tests {
             assert!(marked_parameters(&bad).is_err(), "{bad}");
         }
     }
+
+    /// A parameter that lies so many names deep.
+    fn marked_at(depth: usize) -> Value {
+        let mark = json!({"type": "string", "x-mcp-header": "A"});
+        (0..depth).fold(mark, |inner, _| json!({"type": "object", "properties": {"p": inner}}))
+    }
+
+    #[test]
+    fn marks_are_read_down_to_the_deepest_name() {
+        let marks = marked_parameters(&marked_at(64)).unwrap();
+        assert_eq!(
+            marks,
+            [MarkedParameter { path: vec!["p".into(); 64], header: "Mcp-Param-A".into() }]
+        );
+        let error = marked_parameters(&marked_at(65)).unwrap_err();
+        assert_eq!(error, "the schema is nested too deeply");
+    }
+
+    #[test]
+    fn a_mark_in_a_list_of_schemas_is_found_and_a_property_of_that_name_is_none() {
+        let listed = json!({"anyOf": [{"type": "string", "x-mcp-header": "A"}]});
+        assert!(marked_parameters(&listed).unwrap_err().contains("`properties` alone"));
+        let named = json!({"properties": {"x-mcp-header": {"type": "string"}}});
+        assert_eq!(marked_parameters(&named), Ok(vec![]));
+    }
+
+    #[test]
+    fn only_plain_values_that_are_there_become_headers() {
+        let mark = |name: &str| MarkedParameter { path: vec![name.into()], header: name.into() };
+        let marks = ["text", "flag", "none", "list", "map", "absent"].map(mark);
+        let arguments = json!({"text": "x ", "flag": true, "none": null, "list": [1], "map": {}});
+        assert_eq!(
+            parameter_headers(&marks, &arguments),
+            [("text".into(), "=?base64?eCA=?=".into()), ("flag".into(), "true".into())]
+        );
+    }
 }

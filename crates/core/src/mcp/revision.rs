@@ -166,4 +166,12 @@ mod tests {
         let with = Revision::ALL.map(Revision::has_version_header);
         assert_eq!(with, [false, false, true, true, true]);
     }
+
+    #[test]
+    fn the_words_of_eras_and_revisions_are_those_of_the_schema() {
+        assert_eq!([Era::Legacy, Era::Modern].map(|era| era.to_string()), ["legacy", "modern"]);
+        let schema = schemars::schema_for!(Revision).to_value();
+        assert_eq!(schema["enum"], serde_json::json!(Revision::ALL));
+        assert_eq!(Revision::schema_name(), "Revision");
+    }
 }
