@@ -141,4 +141,52 @@ mod tests {
         let schema = json!({ "type": "array", "items": items, "contains": { "minimum": 100 } });
         assert!(make(schema).unwrap()[0].as_i64().unwrap() >= 100);
     }
+
+    #[test]
+    fn an_item_that_is_there_already_is_made_otherwise() {
+        let doubled = json!({ "items": { "enum": ["a", "b", "a", "c"] }, "uniqueItems": true, "minItems": 3 });
+        assert_eq!(make(doubled), Ok(json!(["a", "b", "c"])));
+        let same = json!({ "items": { "const": 1 }, "uniqueItems": false, "minItems": 2 });
+        assert_eq!(make(same), Ok(json!([1, 1])));
+    }
+
+    #[test]
+    fn an_item_that_cannot_be_made_is_left_out_unless_it_must_be_there() {
+        let never = json!({ "type": "string", "minLength": 3, "maxLength": 2 });
+        assert_eq!(make(json!({ "type": "array", "items": never })), Ok(json!([])));
+        let error = make(json!({ "type": "array", "items": never, "minItems": 1 })).unwrap_err();
+        assert_eq!(error.at, "/paths/0");
+        let huge = json!({ "items": { "type": "array", "minItems": 1e12 } });
+        assert_eq!(make(huge).unwrap_err().why, Why::TooMuch);
+    }
+
+    #[test]
+    fn counts_meet_and_only_so_many_items_satisfy_contains() {
+        let count = |least, most| {
+            let items = json!({ "const": 1 });
+            make(json!({ "items": items, "minItems": least, "maxItems": most }))
+        };
+        assert_eq!(count(2, 2), Ok(json!([1, 1])));
+        assert_eq!(count(1, 2), Ok(json!([1])));
+        assert_eq!(
+            count(3, 2).unwrap_err().why,
+            Why::NoValue("`minItems` is more than `maxItems`")
+        );
+        let made = make(json!({
+            "items": { "type": "integer" }, "contains": { "minimum": 100 }, "maxContains": 1,
+            "minItems": 2,
+        }));
+        let large: Vec<bool> =
+            made.unwrap().as_array().unwrap().iter().map(|n| n.as_i64() >= Some(100)).collect();
+        assert_eq!(large, [true, false]);
+    }
+
+    #[test]
+    fn tuples_of_older_drafts_are_made_too() {
+        let tuple = json!({
+            "items": [{ "const": 1 }, { "const": "a" }], "additionalItems": { "const": 2 },
+            "minItems": 3,
+        });
+        assert_eq!(make(tuple), Ok(json!([1, "a", 2])));
+    }
 }

@@ -146,4 +146,30 @@ mod tests {
         assert_eq!(weight(&json!({ "ab": "cde" }), 100), Some(2 + 5 + 2 + 3));
         assert_eq!(weight(&json!("x".repeat(200)), 100), None);
     }
+
+    #[test]
+    fn a_meter_pays_up_to_its_limit_and_no_further() {
+        let mut meter = Meter::new(&Budget { nodes: 2, ..Budget::default() });
+        assert_eq!([1, 2].map(|values| meter.can_make(values)), [Ok(()), Ok(())]);
+        assert_eq!(meter.can_make(3), Err(Why::TooMuch));
+        assert_eq!(meter.steps(2 * STEPS_PER_NODE), Ok(()));
+        assert_eq!(meter.steps(1), Err(Why::TooMuch));
+        assert_eq!((meter.node(), meter.node()), (Ok(()), Ok(())));
+        assert_eq!(meter.node(), Err(Why::TooMuch));
+    }
+
+    #[test]
+    fn weight_adds_up_what_is_inside() {
+        for (value, expected) in [
+            (json!(null), 5),
+            (json!(""), 2),
+            (json!([]), 2),
+            (json!([null, "a"]), 2 + 5 + 3),
+            (json!({ "ab": "cde", "x": 1 }), 2 + 5 + 4 + 5 + 5),
+        ] {
+            assert_eq!(weight(&value, 100), Some(expected), "{value}");
+            assert_eq!(weight(&value, expected), Some(expected), "{value}");
+            assert_eq!(weight(&value, expected - 1), None, "{value}");
+        }
+    }
 }

@@ -84,4 +84,40 @@ mod tests {
         }
         assert_eq!(format("colour", 0, &mut dice), None);
     }
+
+    #[test]
+    fn the_first_value_is_the_plainest_and_the_next_differs() {
+        let mut dice = Seed(3).dice(0);
+        for (name, first, second) in [
+            ("date", "2024-01-15", "2024-01-16"),
+            ("date-time", "2024-01-15T12:00:00Z", "2024-01-15T12:01:00Z"),
+            ("duration", "PT1S", "PT2S"),
+            ("email", "user@example.com", "user1@example.com"),
+            ("hostname", "localhost", "host1.localhost"),
+            ("ipv4", "127.0.0.1", "127.0.0.2"),
+            ("ipv6", "::1", "::2"),
+            ("uri", "http://127.0.0.1/", "http://127.0.0.1/1"),
+            ("byte", "aGVsbG8=", "aGk="),
+            ("path", ".", "./1"),
+            ("directory-path", ".", "./1"),
+        ] {
+            let made = [0, 1].map(|n| format(name, n, &mut dice).unwrap());
+            assert_eq!(made, [first, second], "{name}");
+        }
+    }
+
+    #[test]
+    fn a_uuid_has_all_bits_of_the_dice_but_for_version_and_variant() {
+        for seed in 0..20 {
+            let mut dice = Seed(seed).dice(0);
+            let (high, low) = (dice.next_u64(), dice.next_u64());
+            let text = uuid(&mut Seed(seed).dice(0));
+            let lengths: Vec<_> = text.split('-').map(str::len).collect();
+            assert_eq!(lengths, [8, 4, 4, 4, 12], "{text}");
+            let bits = (u128::from(high) << 64) | u128::from(low);
+            let version = (bits & !(0xf << 76)) | (0x4 << 76);
+            let variant = (version & !(0b11 << 62)) | (0b10 << 62);
+            assert_eq!(u128::from_str_radix(&text.replace('-', ""), 16), Ok(variant), "{text}");
+        }
+    }
 }

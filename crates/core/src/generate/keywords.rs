@@ -214,4 +214,54 @@ mod tests {
             json!({ "properties": { "a": { "$ref": "#" }, "b": { "$ref": "#" } }, "enum": [1] });
         assert!(all(&deep).len() <= MOST);
     }
+
+    fn set(words: &[&str]) -> BTreeSet<String> {
+        words.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    #[test]
+    fn members_that_are_not_named_reach_what_holds_for_the_rest() {
+        let schema = json!({
+            "properties": { "a": { "type": "string" } },
+            "additionalProperties": { "type": "integer", "minimum": 1 },
+        });
+        assert_eq!(all(&schema), set(&["/a type", "/* type", "/* minimum"]));
+        assert_eq!(reached(&schema, &json!({ "a": "x" })), set(&["/a type"]));
+        assert_eq!(reached(&schema, &json!({ "b": 3 })), set(&["/* type", "/* minimum"]));
+    }
+
+    #[test]
+    fn items_reach_their_own_schema_or_that_of_the_rest() {
+        let schema = json!({
+            "prefixItems": [{ "type": "string" }, { "minimum": 1 }], "items": { "enum": [1] },
+        });
+        assert_eq!(all(&schema), set(&["[0] type", "[1] minimum", "[] enum"]));
+        assert_eq!(reached(&schema, &json!(["x"])), set(&["[0] type"]));
+        assert_eq!(reached(&schema, &json!(["x", 2])), set(&["[0] type", "[1] minimum"]));
+        assert_eq!(reached(&schema, &json!(["x", 2, 1])), all(&schema));
+    }
+
+    #[test]
+    fn schemas_are_looked_at_down_to_the_deepest_level() {
+        let ways: [fn(Value) -> Value; 3] = [
+            |inner| json!({ "enum": [], "anyOf": [inner] }),
+            |inner| json!({ "enum": [], "properties": { "a": inner } }),
+            |inner| json!({ "enum": [], "items": inner }),
+        ];
+        for (at, way) in ways.into_iter().enumerate() {
+            let schema = (0..40).fold(json!({}), |inner, _| way(inner));
+            let enums = all(&schema).into_iter().filter(|place| place.ends_with("enum"));
+            assert_eq!(enums.count(), DEEPEST + 1, "way {at}");
+        }
+    }
+
+    #[test]
+    fn so_many_schemas_are_looked_at_and_no_more() {
+        // The schema itself is one of them.
+        for (properties, expected) in [(MOST - 1, MOST - 1), (MOST, MOST - 1)] {
+            let members: Map =
+                (0..properties).map(|n| (format!("p{n}"), json!({ "const": n }))).collect();
+            assert_eq!(all(&json!({ "properties": members })).len(), expected, "{properties}");
+        }
+    }
 }

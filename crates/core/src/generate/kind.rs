@@ -103,4 +103,34 @@ mod tests {
         assert_eq!(kinds_of(&[json!({ "required": [] })]), Ok(vec![Kind::Object]));
         assert_eq!(kinds_of(&[json!({ "title": "x" })]), Ok(vec![Kind::String]));
     }
+
+    #[test]
+    fn whole_numbers_are_numbers_and_nothing_else_is_both() {
+        for (one, other, expected) in [
+            (json!("integer"), json!("number"), vec![Kind::Integer]),
+            (json!("number"), json!("integer"), vec![Kind::Integer]),
+            (json!("integer"), json!("integer"), vec![Kind::Integer]),
+            (json!("number"), json!("number"), vec![Kind::Number]),
+            (json!("number"), json!(["integer", "number"]), vec![Kind::Number]),
+            (json!("integer"), json!("string"), vec![]),
+            (json!("number"), json!("string"), vec![]),
+            (json!("boolean"), json!(["array", "boolean"]), vec![Kind::Boolean]),
+        ] {
+            let kinds = kinds_of(&[json!({ "type": one }), json!({ "type": other })]);
+            assert_eq!(kinds, Ok(expected), "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn keywords_tell_the_type_and_what_is_no_type_is_refused() {
+        for (schema, expected) in [
+            (json!({ "minProperties": 1 }), Kind::Object),
+            (json!({ "contains": {} }), Kind::Array),
+            (json!({ "multipleOf": 2 }), Kind::Number),
+        ] {
+            assert_eq!(kinds_of(std::slice::from_ref(&schema)), Ok(vec![expected]), "{schema}");
+        }
+        assert_eq!(kinds_of(&[json!({ "type": 7 })]), Err(Why::NotASchema));
+        assert_eq!(kinds_of(&[json!({ "type": "any" })]), Err(Why::Unsupported("any".into())));
+    }
 }

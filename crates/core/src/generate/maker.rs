@@ -242,4 +242,68 @@ mod tests {
         assert_eq!(values, [&json!("b"), &json!("c"), &json!("a"), &json!("b"), &json!(null)]);
         assert!(is_closed);
     }
+
+    fn make(name: &str, schema: Value) -> Result<Value, Why> {
+        let schema = json!({ "properties": { name: schema }, "required": [name] });
+        let mut dice = crate::seed::Seed(5).dice(0);
+        let made = crate::generate::arguments(&schema, &mut dice, &Budget::default());
+        made.map(|mut made| made[name].take()).map_err(|error| error.why)
+    }
+
+    #[test]
+    fn a_failure_goes_back_to_the_nearest_choice_and_a_spent_budget_to_the_caller() {
+        let huge = json!({ "type": "array", "minItems": 1e12 });
+        for (schema, expected) in [
+            (json!({ "anyOf": [false, { "const": 7 }] }), Ok(json!(7))),
+            (json!({ "anyOf": [huge, { "const": 7 }] }), Err(Why::TooMuch)),
+            (
+                json!({ "type": ["string", "null"], "minLength": 3, "maxLength": 2 }),
+                Ok(json!(null)),
+            ),
+            (json!({ "type": ["array", "string"], "minItems": 1e12 }), Err(Why::TooMuch)),
+            (json!({ "anyOf": [{ "type": "null" }, { "const": 7 }] }), Ok(json!(7))),
+            (json!({ "anyOf": [] }), Err(Why::NoValue("there is nothing to choose from"))),
+        ] {
+            assert_eq!(make("v", schema.clone()), expected, "{schema}");
+        }
+        assert!(make("v", json!(true)).is_ok());
+    }
+
+    #[test]
+    fn a_closed_list_is_gone_round() {
+        let schema = json!({ "items": { "enum": ["a", "b", "c"] }, "minItems": 5 });
+        assert_eq!(make("v", schema), Ok(json!(["a", "b", "c", "a", "b"])));
+    }
+
+    #[test]
+    fn flags_are_off_unless_that_is_the_bold_choice() {
+        let flags = json!({ "items": { "type": "boolean" }, "minItems": 4 });
+        assert_eq!(make("verbose", json!({ "type": "boolean" })), Ok(json!(false)));
+        assert_eq!(make("dry_run", json!({ "type": "boolean" })), Ok(json!(true)));
+        assert_eq!(make("verbose", flags.clone()), Ok(json!([false, true, false, true])));
+        assert_eq!(make("dry_run", flags), Ok(json!([true, false, true, false])));
+    }
+
+    #[test]
+    fn many_values_side_by_side_are_not_deep() {
+        let made = make("v", json!({ "items": { "type": "integer" }, "minItems": 100 })).unwrap();
+        assert_eq!(made.as_array().map(Vec::len), Some(100));
+    }
+
+    #[test]
+    fn a_value_that_would_hold_itself_stays_small_even_if_all_is_filled() {
+        let schema = json!({ "$ref": "#/$defs/Node", "$defs": { "Node": {
+            "type": "object",
+            "properties": {
+                "name": { "type": "string" },
+                "parent": { "anyOf": [{ "$ref": "#/$defs/Node" }, { "type": "null" }] },
+                "children": { "type": "array", "items": { "$ref": "#/$defs/Node" } },
+                "left": { "$ref": "#/$defs/Node" },
+            },
+            "required": ["name"],
+        } } });
+        let budget = Budget { fill: Fill::All, ..Budget::default() };
+        let made = crate::generate::arguments(&schema, &mut crate::seed::Seed(5).dice(0), &budget);
+        assert_eq!(made, Ok(json!({ "name": "example", "parent": null, "children": [] })));
+    }
 }

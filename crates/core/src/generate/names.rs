@@ -190,4 +190,16 @@ mod tests {
             assert!(!is_bad && !value.contains(".."), "{names:?}: {value}");
         }
     }
+
+    #[test]
+    fn what_makes_a_tool_careful_or_slow_is_known_by_its_name() {
+        for (name, is_careful) in
+            [("dry_run", true), ("readOnly", true), ("preview", true), ("run", false), ("", false)]
+        {
+            assert_eq!(is_cautious(name), is_careful, "{name}");
+        }
+        for (name, waits) in [("sleepMs", true), ("wait", true), ("page", false), ("", false)] {
+            assert_eq!(is_waiting(name), waits, "{name}");
+        }
+    }
 }

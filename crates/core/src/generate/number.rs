@@ -280,4 +280,132 @@ mod tests {
         seen.sort_unstable();
         assert_eq!(seen, [-2, -1, 0, 1, 2]);
     }
+
+    #[test]
+    fn the_multiples_between_limits_are_exact() {
+        let all = (i64::MIN.into(), u64::MAX.into());
+        let halves = (i64::MIN.into(), i64::MAX.into());
+        for (schemas, (above, below), expected) in [
+            (vec![json!({})], (1, 1), all),
+            (vec![json!({})], (1, 2), halves),
+            (vec![json!({ "minimum": 5, "maximum": 9 })], (1, 1), (5, 9)),
+            (vec![json!({ "minimum": 5.5, "maximum": 8.5 })], (1, 1), (6, 8)),
+            (vec![json!({ "exclusiveMinimum": 5, "exclusiveMaximum": 9 })], (1, 1), (6, 8)),
+            (vec![json!({ "exclusiveMinimum": 5.5, "exclusiveMaximum": 8.5 })], (1, 1), (6, 8)),
+            (
+                vec![
+                    json!({ "minimum": 5, "exclusiveMinimum": true, "maximum": 9, "exclusiveMaximum": true }),
+                ],
+                (1, 1),
+                (6, 8),
+            ),
+            (
+                vec![
+                    json!({ "minimum": 5, "exclusiveMinimum": false, "maximum": 9, "exclusiveMaximum": false }),
+                ],
+                (1, 1),
+                (5, 9),
+            ),
+            (vec![json!({ "minimum": 5, "maximum": 9 })], (3, 1), (2, 3)),
+            (vec![json!({ "minimum": -7, "maximum": -2 })], (3, 1), (-2, -1)),
+            (vec![json!({ "minimum": -1e300, "maximum": 3 })], (1, 1), (i64::MIN.into(), 3)),
+            (vec![json!({ "minimum": 3, "maximum": 1e300 })], (1, 1), (3, u64::MAX.into())),
+            (vec![json!({ "minimum": 0.6, "maximum": 2.4 })], (1, 2), (2, 4)),
+            (vec![json!({ "minimum": 0.5, "maximum": 2.0 })], (1, 2), (1, 4)),
+            (vec![json!({ "exclusiveMinimum": 0.5, "exclusiveMaximum": 2.0 })], (1, 2), (2, 3)),
+            (vec![json!({ "exclusiveMinimum": 0.6, "exclusiveMaximum": 2.4 })], (1, 2), (2, 4)),
+            // The strictest of several, in either order.
+            (vec![json!({ "minimum": 0.5 }), json!({ "minimum": 1.5 })], (1, 2), (3, halves.1)),
+            (vec![json!({ "minimum": 1.5 }), json!({ "minimum": 0.5 })], (1, 2), (3, halves.1)),
+            (vec![json!({ "maximum": 2.0 }), json!({ "maximum": 1.0 })], (1, 2), (halves.0, 2)),
+            (vec![json!({ "maximum": 1.0 }), json!({ "maximum": 2.0 })], (1, 2), (halves.0, 2)),
+            (
+                vec![json!({ "minimum": 0.5 }), json!({ "exclusiveMinimum": 0.5 })],
+                (1, 2),
+                (2, halves.1),
+            ),
+            (
+                vec![json!({ "exclusiveMaximum": 2.0 }), json!({ "maximum": 2.0 })],
+                (1, 2),
+                (halves.0, 3),
+            ),
+        ] {
+            let parts: Vec<_> = schemas.iter().map(|part| part.as_object().unwrap()).collect();
+            let found = Limits::of(&parts).multiples(&Step { above, below });
+            assert_eq!(found, expected, "{schemas:?} in steps of {above}/{below}");
+        }
+    }
+
+    #[test]
+    fn steps_are_fractions_in_lowest_terms() {
+        let pair = |step: Step| (step.above, step.below);
+        for (value, expected) in [
+            (0.1, Some((1, 10))),
+            (0.3, Some((3, 10))),
+            (0.25, Some((1, 4))),
+            (2.5, Some((5, 2))),
+            (3.0, Some((3, 1))),
+            (1e-9, Some((1, 1_000_000_000))),
+            (1e-10, None),
+            (0.0, None),
+            (-1.0, None),
+            (9e14, Some((900_000_000_000_000, 1))),
+            (1e15, None),
+        ] {
+            assert_eq!(Step::from_float(value).map(pair), expected, "{value}");
+        }
+        let schema = json!({ "multipleOf": 2.5 });
+        let of = |is_whole| Step::of(&[schema.as_object().unwrap()], is_whole).map(pair);
+        assert_eq!((of(true), of(false)), (Ok((5, 1)), Ok((5, 2))));
+    }
+
+    #[test]
+    fn what_two_steps_have_in_common_is_not_too_large() {
+        let common = |one: (i128, i128), other: (i128, i128)| {
+            let [one, other] = [one, other].map(|(above, below)| Step { above, below });
+            one.common(&other).map(|step| (step.above, step.below))
+        };
+        assert_eq!(common((1, 2), (1, 3)), Some((1, 1)));
+        assert_eq!(common((3, 4), (5, 6)), Some((15, 2)));
+        assert_eq!(common(((1 << 60) - 1, 1), (1, 1)), Some(((1 << 60) - 1, 1)));
+        assert_eq!(common((1 << 60, 1), (1, 1)), None);
+    }
+
+    #[test]
+    fn multiples_are_whole_where_they_can_be_and_fit() {
+        let times = |(above, below): (i128, i128), k: i128| Step { above, below }.times(k);
+        assert_eq!(times((1, 2), 3), Ok(json!(1.5)));
+        assert_eq!(times((1, 2), 4), Ok(json!(2)));
+        assert_eq!(times((3, 1), -2), Ok(json!(-6)));
+        assert_eq!(times((1, 1), u64::MAX.into()), Ok(json!(u64::MAX)));
+        assert_eq!(times((1, 1), i128::from(u64::MAX) + 1), Err(NO_NUMBER));
+        assert_eq!(times((3, 1), i128::MAX), Err(NO_NUMBER));
+    }
+
+    #[test]
+    fn the_middle_is_taken_only_if_it_is_allowed() {
+        for schema in [
+            json!({ "exclusiveMinimum": 0.1, "maximum": 0.1 }),
+            json!({ "minimum": 0.1, "exclusiveMaximum": 0.1 }),
+            json!({ "minimum": 0.4, "maximum": 0.2 }),
+            json!({ "multipleOf": 10, "minimum": 1, "maximum": 9 }),
+        ] {
+            assert_eq!(make(schema.clone(), false), Err(NO_NUMBER), "{schema}");
+        }
+        let between = json!({ "minimum": 0.2, "maximum": 0.4 });
+        let made = make(between, false).unwrap().as_f64().unwrap();
+        assert!((made - 0.3).abs() < 1e-9, "{made}");
+    }
+
+    #[test]
+    fn numbers_differ_unless_a_tool_may_wait_for_them() {
+        let schema = Map::new();
+        let made = |name: &str| -> std::collections::BTreeSet<String> {
+            let ask = Ask { name, turn: 0 };
+            let each = (0..50).map(|seed| number(&[&schema], true, ask, &mut Seed(seed).dice(0)));
+            each.map(|made| made.unwrap().to_string()).collect()
+        };
+        assert_eq!(made("wait_seconds").into_iter().collect::<Vec<_>>(), ["1"]);
+        assert!(made("page").len() > 5, "{:?}", made("page"));
+    }
 }

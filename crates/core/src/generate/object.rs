@@ -221,4 +221,61 @@ mod tests {
         });
         assert_eq!(make(&schema, Fill::Required).unwrap_err().at, "/a/b");
     }
+
+    #[test]
+    fn an_optional_property_that_cannot_be_made_is_left_out_alone() {
+        let schema = json!({ "properties": {
+            "never": { "type": "string", "minLength": 3, "maxLength": 2 },
+            "query": { "type": "string" },
+        } });
+        assert_eq!(make(&schema, Fill::All), Ok(json!({ "query": "hello" })));
+    }
+
+    #[test]
+    fn beyond_the_budget_only_what_is_required_is_filled() {
+        let text = json!({ "type": "string", "minLength": 12 });
+        let schema = json!({ "properties": { "a": text, "b": text }, "required": ["b"] });
+        // The name and the text of one property take 13 bytes.
+        for (total, expected) in [(26, 2), (25, 1)] {
+            let budget = Budget { fill: Fill::All, total, ..Budget::default() };
+            let made = arguments(&schema, &mut Seed(5).dice(0), &budget).unwrap();
+            assert_eq!(made.as_object().map(Map::len), Some(expected), "{total}: {made}");
+        }
+    }
+
+    #[test]
+    fn made_up_names_avoid_those_that_are_taken() {
+        let keys = |schema: Value| -> Result<Vec<String>, Why> {
+            let made = make(&schema, Fill::Required).map_err(|error| error.why)?;
+            Ok(made.as_object().unwrap().keys().cloned().collect())
+        };
+        for (schema, expected) in [
+            (json!({ "minProperties": 2 }), Ok(vec!["key1".to_owned(), "key2".to_owned()])),
+            (
+                json!({ "required": ["key2"], "minProperties": 2 }),
+                Ok(vec!["key2".to_owned(), "key3".to_owned()]),
+            ),
+            (
+                json!({ "patternProperties": { "^x*$": true }, "minProperties": 1 }),
+                Ok(vec!["x".to_owned()]),
+            ),
+            (
+                json!({ "propertyNames": { "enum": ["a"] }, "minProperties": 2 }),
+                Err(Why::NoValue("too few names can be made for the properties")),
+            ),
+        ] {
+            assert_eq!(keys(schema.clone()), expected, "{schema}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_nobody_declares_is_of_the_kind_for_the_rest() {
+        for rest in ["unevaluatedProperties", "additionalProperties"] {
+            let schema = json!({
+                "properties": { "a": { "const": 1 } }, "required": ["a"],
+                rest: { "const": 7 }, "minProperties": 2,
+            });
+            assert_eq!(make(&schema, Fill::Required), Ok(json!({ "a": 1, "key2": 7 })), "{rest}");
+        }
+    }
 }

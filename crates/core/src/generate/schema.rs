@@ -250,4 +250,53 @@ mod tests {
         assert!(matches!(admit(&other, &budget), Err(Why::Dialect(_))));
         assert_eq!(admit(&json!([]), &budget), Err(Why::NotASchema));
     }
+
+    #[test]
+    fn a_schema_without_a_name_of_its_own_is_no_excuse_to_follow_others() {
+        let root = json!({ "$id": "", "a": 1 });
+        assert!(matches!(resolve(&root, "http://evil/x"), Err(Why::RemoteReference(_))));
+        assert_eq!(resolve(&root, "#/a"), Ok(&json!(1)));
+    }
+
+    #[test]
+    fn counts_are_whole_and_not_negative() {
+        for (value, expected) in [
+            (json!(3), Some(3)),
+            (json!(3.0), Some(3)),
+            (json!(0.0), Some(0)),
+            (json!(1e12), Some(1_000_000_000_000)),
+            (json!(2.5), None),
+            (json!(-1), None),
+            (json!(-1.0), None),
+            (json!("3"), None),
+        ] {
+            assert_eq!(as_count(&value), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn a_reference_is_seen_wherever_it_is_mentioned() {
+        let refs = ["#/a", "#/b"];
+        for (schema, expected) in [
+            (json!({ "$ref": "#/b" }), true),
+            (json!({ "anyOf": [{}, { "$ref": "#/a" }] }), true),
+            (json!({ "properties": { "x": { "$ref": "#/a" } } }), true),
+            (json!({ "$ref": "#/c", "title": "#/a" }), false),
+            (json!("#/a"), false),
+        ] {
+            let mut meter = Meter::new(&Budget::default());
+            assert_eq!(mentions(&schema, &refs, &mut meter), Ok(expected), "{schema}");
+            assert_eq!(mentions(&schema, &[], &mut meter), Ok(false), "{schema}");
+        }
+    }
+
+    #[test]
+    fn looking_ahead_is_paid_for() {
+        // 100 steps, of which each value takes two: itself and the one reference.
+        for (items, expected) in [(49, Ok(false)), (50, Err(Why::TooMuch))] {
+            let mut meter = Meter::new(&Budget { nodes: 1, ..Budget::default() });
+            let found = mentions(&json!(vec![0; items]), &["#/a"], &mut meter);
+            assert_eq!(found, expected, "{items}");
+        }
+    }
 }

@@ -454,3 +454,11 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_schema_is_looked_at_before_it_is_used() {
+    assert_eq!(super::admit(&json!(null)), Err(Why::NotASchema));
+    assert_eq!(super::admit(&json!(false)), Ok(()));
+    let dialect = super::admit(&json!({ "$schema": "urn:mine" }));
+    assert_eq!(dialect, Err(Why::Dialect("urn:mine".into())));
+}

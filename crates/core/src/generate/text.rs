@@ -185,4 +185,70 @@ mod tests {
             json!({ "type": "string", "pattern": "^(?=.*\\d).{8}$", "examples": ["abcdefg1"] });
         assert_eq!(make("x", helped), Ok(json!("abcdefg1")));
     }
+
+    #[test]
+    fn a_text_may_be_as_long_as_the_budget() {
+        let budget = Budget { text: 10, ..Budget::default() };
+        for (least, expected) in
+            [(10, Ok(json!({ "q": "hellohello" }))), (11, Err(Why::TooLong(11)))]
+        {
+            let schema = json!({
+                "properties": { "q": { "type": "string", "minLength": least } }, "required": ["q"],
+            });
+            let made = arguments(&schema, &mut Seed(11).dice(0), &budget);
+            assert_eq!(made.map_err(|error| error.why), expected, "{least}");
+        }
+    }
+
+    #[test]
+    fn what_no_text_can_satisfy_is_told() {
+        for (schema, expected) in [
+            (
+                json!({ "type": "string", "minLength": 3, "maxLength": 2 }),
+                Why::NoValue("`minLength` is more than `maxLength`"),
+            ),
+            (
+                json!({ "type": "string", "format": "date", "minLength": 50 }),
+                Why::NoValue("no text has this format and this length"),
+            ),
+            (json!({ "type": "string", "pattern": "^a$", "minLength": 5 }), Why::pattern("^a$")),
+            (
+                json!({ "type": "string", "pattern": "^a{9}$", "maxLength": 5 }),
+                Why::pattern("^a{9}$"),
+            ),
+        ] {
+            assert_eq!(make("x", schema.clone()).unwrap_err().why, expected, "{schema}");
+        }
+        let both = json!({ "type": "string", "format": "date", "pattern": "^x{3}$" });
+        assert_eq!(make("x", both), Ok(json!("xxx")));
+    }
+
+    #[test]
+    fn texts_of_a_list_differ_in_front_where_they_may_be_cut() {
+        for (items, expected) in [
+            (json!({ "type": "string" }), ["hello", "hello2"]),
+            (json!({ "type": "string", "maxLength": 16 }), ["hello", "hello2"]),
+            (json!({ "type": "string", "maxLength": 15 }), ["hello", "2hello"]),
+            (json!({ "type": "string", "maxLength": 3 }), ["hel", "2he"]),
+        ] {
+            let made = make("query", json!({ "items": items, "minItems": 2 }));
+            assert_eq!(made, Ok(json!(expected)), "{items}");
+        }
+    }
+
+    #[test]
+    fn repetitions_begin_short_and_reach_what_is_asked_for() {
+        let of = |least: u64, turn: u64| growths(Length { least, most: u64::MAX }, turn);
+        let small: Vec<u32> = (1..=SMALL_GROWTH).chain([0]).collect();
+        for (least, turn, expected) in [
+            (0, 0, [&small[..], &[0]].concat()),
+            (0, 64, [&small[..], &[0]].concat()),
+            (5, 2, [&small[2..], &[1, 2, 5]].concat()),
+            (127, 0, [&small[..], &[127]].concat()),
+            (128, 0, [&small[..], &[128, 128]].concat()),
+            (300, 0, [&small[..], &[300, 128, 256]].concat()),
+        ] {
+            assert_eq!(of(least, turn).collect::<Vec<_>>(), expected, "{least} {turn}");
+        }
+    }
 }

@@ -131,4 +131,21 @@ mod tests {
         let endless = (0..500).fold(Unusable::from(Why::TooMuch), |error, _| error.within("ä"));
         assert!(endless.at.len() < 130 && endless.at.ends_with('…'));
     }
+
+    #[test]
+    fn a_place_is_cut_only_beyond_its_limit() {
+        let name = "a".repeat(59);
+        let at_limit = Unusable::from(Why::TooMuch).within(&name).within(&name);
+        assert_eq!(at_limit.at, format!("/{name}/{name}"));
+        assert_eq!(at_limit.at.len(), PLACE);
+        let beyond = at_limit.within("b");
+        assert_eq!(beyond.at, format!("/b/{name}/{}…", &name[..57]));
+    }
+
+    #[test]
+    fn without_a_place_only_the_reason_is_told() {
+        let error = Unusable::from(Why::TooDeep(3));
+        assert_eq!(error.to_string(), "the value nests deeper than 3 levels");
+        assert!(Why::TooMuch.is_final() && !Why::TooDeep(3).is_final());
+    }
 }

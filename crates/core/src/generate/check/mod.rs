@@ -223,4 +223,73 @@ mod tests {
         let circle = json!({ "$ref": "#/$defs/a", "$defs": { "a": { "$ref": "#/$defs/a" } } });
         assert!(matches!(holds(&circle, &json!(1)), Err(Why::TooDeep(_))));
     }
+
+    /// What the table above leaves out: limits themselves, older drafts, and what is beside the point.
+    #[test]
+    fn keywords_hold_at_their_limits() {
+        for (schema, value, expected) in [
+            (json!({ "maximum": 2 }), json!(2), true),
+            (json!({ "maximum": 2, "exclusiveMaximum": true }), json!(2), false),
+            (json!({ "maximum": 2, "exclusiveMaximum": true }), json!(1), true),
+            (json!({ "minimum": 1, "exclusiveMinimum": true }), json!(2), true),
+            // A float cannot tell these two apart.
+            (
+                json!({ "minimum": 9_007_199_254_740_993_i64 }),
+                json!(9_007_199_254_740_992_i64),
+                false,
+            ),
+            (
+                json!({ "maximum": 9_007_199_254_740_992_i64 }),
+                json!(9_007_199_254_740_993_i64),
+                false,
+            ),
+            (json!({ "multipleOf": 3 }), json!(9), true),
+            (json!({ "multipleOf": 3 }), json!(10), false),
+            (json!({ "multipleOf": 0.01 }), json!(3495.49), true),
+            (json!({ "const": [1] }), json!([1, 2]), false),
+            (json!({ "const": {} }), json!({ "a": 1 }), false),
+            (json!({ "dependencies": { "a": { "required": ["b"] } } }), json!({ "a": 1 }), false),
+            (json!({ "dependencies": { "a": { "required": ["b"] } } }), json!({ "b": 1 }), true),
+            (json!({ "prefixItems": [{ "const": 1 }] }), json!([1, 5]), true),
+            (json!({ "prefixItems": [{ "const": 1 }] }), json!([2]), false),
+            (json!({ "prefixItems": [{ "const": 1 }] }), json!("2"), true),
+            (json!({ "additionalItems": false }), json!([1]), true),
+            (json!({ "contains": { "const": 1 } }), json!([2]), false),
+            (json!({ "contains": { "const": 1 }, "minContains": 2 }), json!([1, 1]), true),
+            (json!({ "if": { "minimum": 5 }, "else": false }), json!(4), false),
+            (json!({ "if": { "minimum": 5 }, "else": false }), json!(5), true),
+            (
+                json!({ "patternProperties": { "^x": true }, "additionalProperties": false }),
+                json!({ "xa": 1 }),
+                true,
+            ),
+            (
+                json!({ "patternProperties": { "^x": true }, "additionalProperties": false }),
+                json!({ "ya": 1 }),
+                false,
+            ),
+            (
+                json!({ "additionalProperties": true, "unevaluatedProperties": false }),
+                json!({ "a": 1 }),
+                true,
+            ),
+            (
+                json!({ "allOf": [{ "properties": { "a": true } }], "unevaluatedProperties": false }),
+                json!({ "a": 1 }),
+                true,
+            ),
+        ] {
+            assert_eq!(holds(&schema, &value), Ok(expected), "{schema} {value}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_judged_matters_only_where_nothing_else_decides() {
+        let doubt = json!({ "anyOf": [{ "$dynamicRef": "#x" }, { "const": 1 }] });
+        assert_eq!(holds(&doubt, &json!(1)), Ok(true));
+        assert_eq!(holds(&doubt, &json!(2)), Err(Why::Unsupported("#x".into())));
+        let recursive = json!({ "$recursiveRef": "#" });
+        assert_eq!(holds(&recursive, &json!(1)), Err(Why::Unsupported("#".into())));
+        assert_eq!(holds(&json!({ "not": 7 }), &json!(1)), Err(Why::NotASchema));
+    }
 }

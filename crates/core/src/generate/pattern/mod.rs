@@ -120,6 +120,12 @@ mod tests {
             ("^a{1,3}$", "aaaa", false),
             ("x$", "ax", true),
             ("^[a-z-]$", "-", true),
+            ("^\\t\\n\\r\\f\\v$", "\t\n\r\u{c}\u{b}", true),
+            ("^\\t$", "t", false),
+            ("(){1000000000}x", "x", true),
+            ("^(?<a_1>b)$", "b", true),
+            ("^a{1,3}$", "aaa", true),
+            ("^a{1,3}$", "", false),
         ] {
             let pattern = Pattern::parse(source, &mut meter()).unwrap();
             assert_eq!(pattern.matches(text, &mut meter()), Ok(expected), "{source} in {text}");
@@ -129,6 +135,7 @@ mod tests {
     #[test]
     fn what_is_not_understood_is_refused() {
         let deep = "(".repeat(1000);
+        let long = "a".repeat(LONGEST + 1);
         for source in [
             "(?=a)",
             "(?!a)",
@@ -149,6 +156,12 @@ mod tests {
             "(?i)a",
             "a{",
             "[]",
+            "^*",
+            "$+",
+            "[\\d-z]",
+            "[a-\\w]",
+            "[a&&b]",
+            long.as_str(),
             deep.as_str(),
         ] {
             assert!(
@@ -174,6 +187,29 @@ mod tests {
                 let _ = pattern.write(&mut Seed(seed).dice(0), 3, 200);
                 let _ = pattern.matches("aabbc01", &mut meter());
             }
+        }
+    }
+
+    #[test]
+    fn groups_may_be_many_and_not_too_deep() {
+        let nested = |depth: usize| format!("{}a{}", "(".repeat(depth), ")".repeat(depth));
+        for (source, is_read) in [
+            ("(a)".repeat(40), true),
+            (nested(32), true),
+            (nested(33), false),
+            ("a".repeat(LONGEST), true),
+        ] {
+            assert_eq!(Pattern::parse(&source, &mut meter()).is_ok(), is_read, "{source}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_is_paid_for_by_its_length_and_by_its_size() {
+        // 100 steps: five letters to read, one instruction for each letter to match, and the end.
+        for (source, expected) in [("a{94}", Ok(())), ("a{95}", Err(Why::TooMuch))] {
+            let mut meter = Meter::new(&Budget { nodes: 1, ..Budget::default() });
+            let read = Pattern::parse(source, &mut meter).map(|_| ());
+            assert_eq!(read, expected, "{source}");
         }
     }
 }
