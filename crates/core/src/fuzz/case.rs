@@ -94,4 +94,32 @@ mod tests {
         assert!(odd.starts_with("etcpasswd_") && odd != file_name("..//etc/passwd"), "{odd}");
         assert!(file_name(&"x".repeat(500)).len() < 60);
     }
+
+    #[test]
+    fn numbers_that_stand_for_bytes_are_those_of_fnv() {
+        // From the reference of FNV-1a with 64 bits.
+        assert_eq!(print_of(""), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(print_of("a"), 0xaf63_dc4c_8601_ec8c);
+        assert_eq!(print_of("foobar"), 0x8594_4171_f739_67e8);
+    }
+
+    #[test]
+    fn the_writes_of_a_case_are_told_apart_and_make_one_whole() {
+        let case = |writes: &[&[u8]]| Case {
+            id: "raw_bytes-3".into(),
+            payload: Payload::RawBytes,
+            tool: None,
+            index: 3,
+            label: "random bytes".into(),
+            method: "ping".into(),
+            request_id: 9,
+            writes: writes.iter().map(|bytes| bytes.to_vec()).collect(),
+            answer: Answer::May,
+            intent: None,
+            heavy: false,
+        };
+        let (one, two) = (case(&[b"ab"]), case(&[b"a", b"b"]));
+        assert_eq!((one.bytes(), two.bytes()), (b"ab".to_vec(), b"ab".to_vec()));
+        assert_eq!((one.print(), two.print()), (print_of("ab|"), print_of("a|b|")));
+    }
 }

@@ -156,6 +156,7 @@ mod tests {
             (Observation { heard: Nothing, ..usual }, Class::Hang),
             (Observation { heard: Nothing, heavy: true, ..usual }, Class::Slow),
             (Observation { took: late, ..usual }, Class::Slow),
+            (Observation { took: Duration::from_secs(5), ..usual }, Class::Clean),
             (Observation { took: late, heard: Result, intent: negative, ..usual }, Class::Slow),
             (Observation { breach: true, ..usual }, Class::ProtocolViolation),
             (Observation { after: HungUp, heard: Nothing, ..usual }, Class::ProtocolViolation),
@@ -170,5 +171,14 @@ mod tests {
         for (seen, expected) in table {
             assert_eq!(classify(&seen, Duration::from_secs(5)), expected, "{seen:?}");
         }
+    }
+
+    #[test]
+    fn classes_are_called_as_they_are_written_and_the_worst_are_bugs() {
+        for class in Class::ALL {
+            assert_eq!(serde_json::to_value(class).unwrap(), class.as_str());
+        }
+        let bugs = Class::ALL.map(Class::is_failure);
+        assert_eq!(bugs, [false, false, false, true, true, true]);
     }
 }

@@ -202,7 +202,7 @@ mod tests {
         let cases: Vec<Case> = (0..5_000).filter_map(|number| deck.case(number)).collect();
         assert_eq!(cases.iter().map(|case| &case.id).collect::<BTreeSet<_>>().len(), 5_000);
         assert_eq!(cases.iter().map(|case| case.request_id).collect::<BTreeSet<_>>().len(), 5_000);
-        assert!(cases.iter().all(|case| case.request_id < 1 << 53));
+        assert!(cases.iter().all(|case| (1 << 50..1 << 53).contains(&case.request_id)));
     }
 
     #[test]
@@ -221,5 +221,66 @@ mod tests {
             let ms = call["params"]["arguments"]["ms"].as_f64().unwrap_or_default();
             assert!(ms.abs() <= 1.0, "{}: {ms}", case.label);
         }
+    }
+
+    #[test]
+    fn an_id_has_a_lane_and_room_for_eight_frames() {
+        for (lane, index, expected) in [
+            (0, 0, 1 << 50),
+            (1, 0, (1 << 50) + (1 << 32)),
+            (2, 3, (1 << 50) + (2 << 32) + 24),
+            (3, (1 << 29) - 1, (1 << 50) + (4 << 32) - 8),
+            (0, 1 << 29, 1 << 50),
+        ] {
+            assert_eq!(id(lane, index), expected, "{lane} {index}");
+        }
+    }
+
+    #[test]
+    fn tools_take_turns_in_lanes_behind_those_of_payloads() {
+        let deck = Deck::new(Seed(1), None, &[Payload::Arguments], tools());
+        let cases: Vec<Case> = (0..5).filter_map(|number| deck.case(number)).collect();
+        let ids: Vec<_> = cases.iter().map(|case| case.id.as_str()).collect();
+        let expected =
+            ["arguments-echo-0", "arguments-sum-0", "arguments-echo-1", "arguments-sum-1"];
+        assert_eq!(ids[..4], expected);
+        assert_eq!(ids[4], "arguments-echo-2");
+        for case in &cases {
+            let lane = (case.request_id - FIRST_ID) >> 32;
+            assert!((16..16 + 0x8000).contains(&lane), "{}: {lane}", case.id);
+        }
+    }
+
+    #[test]
+    fn only_giants_among_listed_cases_are_heavy() {
+        let deck = Deck::new(Seed(1), None, &Payload::ALL[..8], Vec::new());
+        for case in (0..30).filter_map(|number| deck.case(number)) {
+            assert_eq!(case.heavy, case.payload == Payload::GiantPayload, "{}", case.id);
+        }
+    }
+
+    #[test]
+    fn frames_to_begin_with_have_ids_of_their_own() {
+        let deck = Deck::new(Seed(1), None, &[Payload::Arguments], tools());
+        let bases = deck.bases(100);
+        let ids: Vec<Value> = bases
+            .harmless
+            .iter()
+            .chain(&bases.calls)
+            .map(|frame| serde_json::from_slice::<Value>(frame).unwrap()["id"].take())
+            .collect();
+        assert_eq!(ids, [100, 101, 102, 103]);
+    }
+
+    #[test]
+    fn what_was_thrown_away_is_counted_over_all_tools() {
+        // The listed numbers are no texts, so they are not what they are meant to be.
+        let odd = |name: &str, listed: Value| {
+            let schema = json!({"type": "object", "required": ["v"],
+                "properties": {"v": {"type": "string", "enum": listed}}});
+            tool(name, schema)
+        };
+        let tools = vec![odd("a", json!(["x", 5, 7])), odd("b", json!(["x", 5]))];
+        assert_eq!(Deck::new(Seed(1), None, &[Payload::Arguments], tools).discarded(), 3);
     }
 }

@@ -201,4 +201,89 @@ mod tests {
         let message: Value = serde_json::from_slice(&draft.frame).unwrap();
         assert_eq!(message["params"]["_meta"], meta);
     }
+
+    fn made(payload: Payload, index: u64) -> Draft {
+        draft(payload, index, 7, None, &mut Seed(1).dice(index))
+    }
+
+    #[test]
+    fn cases_of_a_kind_come_in_their_order() {
+        use Payload::{ControlChars, DeepNesting, GiantPayload, NullParams, StringParams};
+        for (payload, index, label) in [
+            (GiantPayload, 0, "a text of 64 KiB"),
+            (GiantPayload, 1, "a list of 64 KiB"),
+            (GiantPayload, 2, "many members of 64 KiB"),
+            (GiantPayload, 3, "a text of 256 KiB"),
+            (GiantPayload, 7, "a list of 1024 KiB"),
+            (GiantPayload, 9, "a text of 2048 KiB"),
+            (GiantPayload, 12, "a text of 64 KiB"),
+            (ControlChars, 0, "escaped U+0000 in a value"),
+            (ControlChars, 31, "escaped U+001F in a value"),
+            (ControlChars, 32, "escaped U+007F in a value"),
+            (ControlChars, 33, "escaped U+009B in a value"),
+            (ControlChars, 34, "raw U+0000 in a value"),
+            (ControlChars, 67, "raw U+009B in a value"),
+            (ControlChars, 68, "escaped U+0000 in a name"),
+            (ControlChars, 137, "escaped U+0001 in a method"),
+            (ControlChars, 204, "escaped U+0000 in a value"),
+            (DeepNesting, 0, "20 lists deep"),
+            (DeepNesting, 1, "20 objects deep"),
+            (DeepNesting, 2, "20 lists and objects deep"),
+            (DeepNesting, 4, "200 objects deep"),
+            (DeepNesting, 12, "100000 lists deep"),
+            (DeepNesting, 15, "2000 lists deep"),
+            (DeepNesting, 18, "20 lists deep"),
+            (NullParams, 0, "ping with params null"),
+            (NullParams, 1, "tools/list with params null"),
+            (NullParams, 5, "ping with params null"),
+            (StringParams, 0, "ping with params \"text\""),
+            (StringParams, 9, "ping with params [\"a\",1]"),
+            (StringParams, 10, "tools/list with params \"text\""),
+            (StringParams, 53, "ping with params \"null\""),
+        ] {
+            assert_eq!(made(payload, index).label, label, "{payload:?} {index}");
+        }
+    }
+
+    #[test]
+    fn frames_hold_what_their_labels_say() {
+        for (payload, index, frame) in [
+            (Payload::ControlChars, 10, r#""method":"ping","params":{"a":"x\u000ay"}}"#),
+            (Payload::ControlChars, 44, "\"method\":\"ping\",\"params\":{\"a\":\"x\ny\"}}"),
+            (Payload::ControlChars, 78, r#""method":"ping","params":{"x\u000ay":1}}"#),
+            (Payload::ControlChars, 146, r#""method":"ping\u000a","params":{}}"#),
+            (Payload::NullParams, 1, r#""method":"tools/list","params":null}"#),
+            (Payload::NumericMethod, 10, r#""method":["ping"],"params":{}}"#),
+        ] {
+            let expected = format!("{{\"jsonrpc\":\"2.0\",\"id\":7,{frame}");
+            assert_eq!(String::from_utf8_lossy(&made(payload, index).frame), expected);
+        }
+        let deep = made(Payload::DeepNesting, 5);
+        let nested = format!("{}0{}", "[{\"a\":".repeat(200), "}]".repeat(200));
+        assert!(String::from_utf8_lossy(&deep.frame).contains(&nested));
+        for (index, size) in [(0, 64), (1, 64), (2, 64), (3, 256), (4, 256), (5, 256)] {
+            let (length, least) = (made(Payload::GiantPayload, index).frame.len(), size << 10);
+            assert!((least..least * 5 / 4).contains(&length), "{index}: {length}");
+        }
+    }
+
+    #[test]
+    fn only_a_method_that_looks_like_one_must_be_answered() {
+        let answers: Vec<bool> = (0..UNKNOWN_METHODS.len() as u64)
+            .map(|index| made(Payload::UnknownMethod, index).answer == Answer::Must)
+            .collect();
+        assert_eq!(answers, [[true; 9].as_slice(), &[false; 6]].concat());
+    }
+
+    #[test]
+    fn methods_by_chance_are_short_and_one_in_fifty_is_long() {
+        for index in 15..250 {
+            let length = made(Payload::UnknownMethod, index).method.len();
+            let expected = if index % 50 == 0 { 10_000..=10_000 } else { 1..=30 };
+            assert!(expected.contains(&length), "{index}: {length}");
+        }
+        let numbers = (11..200).map(|index| made(Payload::NumericMethod, index).method);
+        let small = numbers.filter(|number| number.len() <= 3).count();
+        assert!((10..100).contains(&small), "{small}");
+    }
 }

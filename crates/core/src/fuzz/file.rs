@@ -223,4 +223,12 @@ mod tests {
         file.writes = vec![Write::Base64("!".into())];
         assert!(CaseFile::parse(file.to_json().as_bytes()).is_err());
     }
+
+    #[test]
+    fn a_file_may_be_as_large_as_the_limit() {
+        let mut text = vec![b'x'; LARGEST];
+        assert!(matches!(CaseFile::parse(&text), Err(CaseFileError::NotACase(_))));
+        text.push(b'x');
+        assert_eq!(CaseFile::parse(&text), Err(CaseFileError::TooLarge));
+    }
 }

@@ -27,3 +27,20 @@ pub(super) fn tool_call(id: u64, tool: &str, arguments: &str, meta: Option<&Valu
     let members = format!("\"name\":{},\"arguments\":{arguments}", quoted(tool));
     request(id, "\"tools/call\"", Some(&params(&members, meta)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_what_their_parts_say() {
+        let meta = serde_json::json!({ "k": 1 });
+        assert_eq!(params("", None), "{}");
+        assert_eq!(params("\"a\":1", None), r#"{"a":1}"#);
+        assert_eq!(params("", Some(&meta)), r#"{"_meta":{"k":1}}"#);
+        assert_eq!(params("\"a\":1", Some(&meta)), r#"{"a":1,"_meta":{"k":1}}"#);
+        assert_eq!(request(7, "5", None), br#"{"jsonrpc":"2.0","id":7,"method":5}"#);
+        let call = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"a\"b","arguments":[]}}"#;
+        assert_eq!(tool_call(7, "a\"b", "[]", None), call.as_bytes());
+    }
+}

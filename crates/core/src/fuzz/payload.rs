@@ -133,4 +133,20 @@ mod tests {
         assert_eq!(arguments, 1_400);
         assert_eq!(Wheel::new(Vec::new()).turn(0), None);
     }
+
+    #[test]
+    fn a_round_has_each_payload_as_often_as_its_share() {
+        let wheel = Wheel::new(vec![Payload::NullParams, Payload::RawBytes]);
+        for (number, expected) in [
+            (0, (Payload::NullParams, 0)),
+            (1, (Payload::RawBytes, 0)),
+            (7, (Payload::RawBytes, 6)),
+            (8, (Payload::NullParams, 1)),
+            (9, (Payload::RawBytes, 7)),
+            (23, (Payload::RawBytes, 20)),
+        ] {
+            assert_eq!(wheel.turn(number), Some(expected), "{number}");
+        }
+        assert_eq!("raw-bytes".parse(), Ok(Payload::RawBytes));
+    }
 }

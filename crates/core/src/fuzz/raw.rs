@@ -174,4 +174,125 @@ mod tests {
             mutate(&bases, index, &mut Seed(9).dice(index));
         }
     }
+
+    const FRAME: &[u8] = b"abcdefghij";
+
+    /// What becomes of one harmless frame and of one call by the n-th mutation, by many dice.
+    fn mutated(kind: u64) -> (&'static str, Vec<Vec<u8>>) {
+        let bases = Bases { harmless: vec![FRAME.to_vec()], calls: vec![b"0123456789".to_vec()] };
+        let each = (0..500).map(|seed| mutate(&bases, kind + KINDS, &mut Seed(seed).dice(kind)));
+        let (mut label, mut all) = ("", Vec::new());
+        for made in each {
+            label = made.label;
+            all.push(made.writes.concat());
+        }
+        (label, all)
+    }
+
+    fn is_within(part: &[u8], whole: &[u8]) -> bool {
+        let mut rest = whole.iter();
+        part.iter().all(|byte| rest.any(|other| other == byte))
+    }
+
+    #[test]
+    fn up_to_eight_bits_are_flipped_either_way() {
+        let (label, all) = mutated(0);
+        assert_eq!(label, "bits flipped");
+        let (mut set, mut cleared) = (0_u8, 0_u8);
+        for bytes in &all {
+            assert_eq!(bytes.len(), FRAME.len());
+            let changes = bytes.iter().zip(FRAME).map(|(new, old)| new ^ old);
+            assert!(changes.map(u8::count_ones).sum::<u32>() <= 8);
+            for (new, old) in bytes.iter().zip(FRAME) {
+                set |= new & !old;
+                cleared |= old & !new;
+            }
+        }
+        // All letters have the bits 0x60, and none of them has the highest.
+        assert_eq!((set & 0x80, cleared & 0x60), (0x80, 0x60));
+        // Two flips of the same bit are rare.
+        assert!(all.iter().filter(|bytes| *bytes == FRAME).count() < 20);
+    }
+
+    #[test]
+    fn frames_and_calls_are_cut_anywhere_and_never_whole() {
+        let (label, all) = mutated(1);
+        assert_eq!(label, "cut short");
+        let calls = all.iter().filter(|bytes| bytes.starts_with(b"0")).count();
+        assert!(calls > 100 && calls < 400, "{calls}");
+        for length in 0..FRAME.len() {
+            assert!(all.contains(&FRAME[..length].to_vec()), "{length}");
+        }
+        let is_cut = |bytes: &Vec<u8>| {
+            bytes.len() < 10 && (FRAME.starts_with(bytes) || b"0123456789".starts_with(bytes))
+        };
+        assert!(all.iter().all(is_cut));
+    }
+
+    #[test]
+    fn the_head_of_one_frame_goes_on_as_the_tail_of_another() {
+        let (label, all) = mutated(2);
+        assert_eq!(label, "two frames spliced");
+        let lengths: Vec<_> = all.iter().map(Vec::len).collect();
+        assert_eq!((lengths.iter().min(), lengths.iter().max()), (Some(&1), Some(&19)));
+        for bytes in &all {
+            let is_spliced = |tail: usize| {
+                let Some(head) = bytes.len().checked_sub(tail).filter(|head| *head < 10) else {
+                    return false;
+                };
+                bytes[..head] == FRAME[..head] && bytes[head..] == FRAME[10 - tail..]
+            };
+            assert!((1..=10).any(is_spliced), "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn random_bytes_are_few_or_many_and_at_least_one() {
+        let (label, all) = mutated(3);
+        assert_eq!(label, "random bytes");
+        let lengths: Vec<_> = all.iter().map(Vec::len).collect();
+        assert_eq!(lengths.iter().min(), Some(&1));
+        assert!(lengths.iter().any(|length| *length > 500));
+        assert!(lengths.iter().all(|length| *length <= 1 << 11));
+        assert!(all.iter().flatten().collect::<std::collections::BTreeSet<_>>().len() == 256);
+    }
+
+    #[test]
+    fn several_frames_in_one_write_end_in_one_of_three_ways() {
+        let two = || Bases { harmless: vec![b"one".to_vec(), b"two".to_vec()], calls: vec![] };
+        let made = |seed| mutate(&two(), 4, &mut Seed(seed).dice(0));
+        let all: std::collections::BTreeSet<_> =
+            (0..100).map(|seed| made(seed).writes.concat()).collect();
+        let expected: [&[u8]; 3] = [b"one\ntwo\n", b"one\r\ntwo\r\n", b"onetwo"];
+        assert!(all.iter().map(Vec::as_slice).eq(expected));
+        assert_eq!(made(0).label, "several frames in one write");
+    }
+
+    #[test]
+    fn bytes_are_put_in_and_taken_out_and_the_rest_stays() {
+        let (label, all) = mutated(6);
+        assert_eq!(label, "bytes put in");
+        assert!(all.iter().all(|bytes| bytes.len() > FRAME.len() && is_within(FRAME, bytes)));
+        let (label, all) = mutated(7);
+        assert_eq!(label, "bytes taken out");
+        assert!(all.iter().all(|bytes| (6..10).contains(&bytes.len()) && is_within(bytes, FRAME)));
+    }
+
+    #[test]
+    fn a_piece_stands_up_to_twenty_one_times() {
+        let (label, all) = mutated(8);
+        assert_eq!(label, "a piece repeated");
+        for bytes in &all {
+            let is_repeated = |from: usize, to: usize, times: usize| {
+                let piece = FRAME[from..to].repeat(times);
+                [&FRAME[..from], &piece, &FRAME[to..]].concat() == *bytes
+            };
+            let found = (0..10).any(|from| {
+                (from..10).any(|to| (2..=21).any(|times| is_repeated(from, to, times)))
+            });
+            assert!(found, "{}", String::from_utf8_lossy(bytes));
+        }
+        assert!(all.iter().any(|bytes| bytes.len() > 100));
+        assert_eq!(mutated(5).0, "one frame in several writes");
+    }
 }

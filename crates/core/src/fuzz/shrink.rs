@@ -234,4 +234,62 @@ mod tests {
         let text: Value = serde_json::from_slice(&text).unwrap();
         assert_eq!(text["params"]["arguments"], json!({}));
     }
+
+    #[test]
+    fn the_last_byte_is_not_taken_away() {
+        assert_eq!(shrunk(b"ab", |bytes| bytes.contains(&b'b')).0, b"b");
+        assert_eq!(shrunk(b"ab", |bytes| bytes.contains(&b'a')).0, b"a");
+        assert_eq!(shrunk(b"a", |_| true).0, b"a");
+    }
+
+    #[test]
+    fn texts_and_lists_are_halved_and_members_removed() {
+        let value = json!({"t": "abcde", "l": [1, 2, 3, 4, 5], "o": {"a~/b": 1, "c": 2}, "n": 7});
+        for (how, path, expected) in [
+            (How::Head, "/t", json!("ab")),
+            (How::Tail, "/t", json!("cde")),
+            (How::Head, "/l", json!([1, 2])),
+            (How::Tail, "/l", json!([3, 4, 5])),
+            (How::Remove, "/l/1", json!([1, 3, 4, 5])),
+            (How::Remove, "/l/4", json!([1, 2, 3, 4])),
+            (How::Remove, "/l/5", json!([1, 2, 3, 4, 5])),
+            (How::Remove, "/l/x", json!([1, 2, 3, 4, 5])),
+            (How::Remove, "/o/a~0~1b", json!({"c": 2})),
+            (How::Head, "/n", json!(7)),
+            (How::Remove, "/n/0", json!(7)),
+        ] {
+            let mut smaller = value.clone();
+            how.apply(&mut smaller, path);
+            let member = path.split('/').nth(1).expect("there is one");
+            assert_eq!(smaller[member], expected, "{how:?} {path}");
+            let others = value.as_object().expect("it is one").keys().filter(|key| *key != member);
+            others.for_each(|key| assert_eq!(smaller[key], value[key], "{how:?} {path}"));
+        }
+    }
+
+    #[test]
+    fn what_can_be_taken_away_is_told_with_its_size() {
+        let places = |value: Value| {
+            let mut places = Vec::new();
+            collect(&value, "/p", &mut places);
+            let told =
+                |(path, how, weight): (String, How, usize)| format!("{path} {how:?} {weight}");
+            places.into_iter().map(told).collect::<Vec<_>>()
+        };
+        for (value, expected) in [
+            (json!(""), &["/p Remove 2"][..]),
+            (json!("a"), &["/p Remove 3"]),
+            (json!("abcd"), &["/p Remove 6", "/p Head 3", "/p Tail 3"]),
+            (json!([1]), &["/p Remove 3", "/p/0 Remove 1"]),
+            (
+                json!([1, 23]),
+                &["/p Remove 6", "/p Head 3", "/p Tail 3", "/p/0 Remove 1", "/p/1 Remove 2"],
+            ),
+            (json!({"a/b": 1}), &["/p Remove 9", "/p/a~1b Remove 1"]),
+        ] {
+            assert_eq!(places(value.clone()), expected, "{value}");
+        }
+        let many: serde_json::Map<_, _> = (0..300).map(|n| (n.to_string(), json!(1))).collect();
+        assert_eq!(places(Value::Object(many)).len(), 201);
+    }
 }

@@ -96,4 +96,13 @@ mod tests {
         let by_payload: u64 = stats.payloads.values().flat_map(|classes| classes.values()).sum();
         assert_eq!(by_payload, stats.cases);
     }
+
+    #[test]
+    fn a_class_that_no_case_has_any_more_is_not_listed() {
+        let mut stats = FuzzStats::default();
+        stats.count(Payload::RawBytes, Class::Clean);
+        stats.recount(Payload::RawBytes, Class::Clean, Class::Crash);
+        assert_eq!(stats.classes, BTreeMap::from([(Class::Crash, 1)]));
+        assert_eq!(stats.payloads[&Payload::RawBytes], stats.classes);
+    }
 }
