@@ -182,7 +182,11 @@ fn cells(name: &str, cells: [&str; 5], verdict: &str) -> String {
 
 fn remarks(out: &mut dyn io::Write, candidate: &Candidate) -> io::Result<()> {
     let left_out = candidate.tools.len().saturating_sub(TOOLS);
-    let more = (left_out > 0).then(|| format!("{left_out} more tools are in comparison.json"));
+    let more = match left_out {
+        0 => None,
+        1 => Some("1 more tool is in comparison.json".to_owned()),
+        more => Some(format!("{more} more tools are in comparison.json")),
+    };
     let reasons = candidate.reasons.iter().map(|reason| reason.message.clone());
     let overall = candidate.figures.iter().filter(|figure| figure.allowed.is_some());
     let open = overall.filter_map(|figure| {

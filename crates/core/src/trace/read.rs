@@ -18,7 +18,7 @@ pub enum TraceError {
     #[error("not a trace line: {0}")]
     Json(#[from] serde_json::Error),
     /// A member that this kind needs is missing.
-    #[error("a `{kind}` line needs `{member}`")]
+    #[error("a line of kind `{kind}` needs `{member}`")]
     Missing {
         /// The kind of the line.
         kind: String,
@@ -289,13 +289,13 @@ mod tests {
     #[test]
     fn what_a_line_lacks_is_named() {
         for (line, told) in [
-            (r#"{"ts":1,"kind":"hang"}"#, "a `hang` line needs `duration_ms`"),
-            (r#"{"ts":1,"kind":"request"}"#, "a `request` line needs `request_id`"),
+            (r#"{"ts":1,"kind":"hang"}"#, "a line of kind `hang` needs `duration_ms`"),
+            (r#"{"ts":1,"kind":"request"}"#, "a line of kind `request` needs `request_id`"),
             (
                 r#"{"ts":1,"kind":"error","request_id":1,"method":"x","duration_ms":1}"#,
-                "a `error` line needs `error`",
+                "a line of kind `error` needs `error`",
             ),
-            (r#"{"ts":1,"kind":"dropped"}"#, "a `dropped` line needs `count`"),
+            (r#"{"ts":1,"kind":"dropped"}"#, "a line of kind `dropped` needs `count`"),
             (r#"{"ts":1,"kind":"shrug"}"#, "unknown kind `shrug`"),
         ] {
             assert_eq!(read_line(line).unwrap_err().to_string(), told);

@@ -56,9 +56,11 @@ pub fn render(
 
 /// The word above everything else: between servers it says which is better, between runs it is a gate's.
 fn word(comparison: &Comparison) -> &'static str {
-    let worst = comparison.candidates.iter().find(|one| one.verdict == comparison.verdict);
-    match (comparison.method, worst) {
-        (Method::Rounds, Some(worst)) => phrases::standing(worst),
+    let worst = comparison.candidates.iter().filter(|one| one.verdict == comparison.verdict);
+    let mut standings = worst.map(phrases::standing);
+    match (comparison.method, standings.next()) {
+        // One word for all of them, or the gate's.
+        (Method::Rounds, Some(word)) if standings.all(|other| other == word) => word,
         _ => comparison.verdict.name(),
     }
 }

@@ -110,11 +110,15 @@ fn the_word_and_its_tone_are_those_of_the_worst() {
     ] {
         for (method, told) in [(Method::Rounds, between_servers), (Method::Seconds, between_runs)] {
             let one = Candidate { verdict, standing, ..candidate("b", Vec::new()) };
-            let other = candidate("c", Vec::new());
+            let is_alike = verdict == Pass;
+            let other = if is_alike { one.clone() } else { candidate("c", Vec::new()) };
             let found = comparison(method, vec![one, other]);
             assert_eq!((word(&found), tone(found.verdict)), (told, colour), "{verdict:?}");
         }
     }
+    let of = |standing| Candidate { standing, ..candidate("b", Vec::new()) };
+    let mixed = comparison(Method::Rounds, vec![of(Is::Better), of(Is::Same)]);
+    assert_eq!(word(&mixed), "PASS", "no word is that of both");
 }
 
 #[test]

@@ -26,7 +26,7 @@ use super::{
     trajectory::{StopReason, TracedCall, Trajectory},
     words::{declines, discloses, holds, named_values},
 };
-use crate::{hint::nearest, report::figures::counted};
+use crate::hint::nearest;
 
 /// What became of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -83,10 +83,8 @@ pub(super) fn decide(trajectory: &Trajectory, rules: &Rules<'_>) -> (RecoveryVer
     if hit.is_none() && !trajectory.calls.iter().any(|call| call.aimed_at) {
         let why = match trajectory.calls.len() {
             0 => "it called no tool at all: does it know the server?".into(),
-            calls => format!(
-                "none of its {} is one that a fault is aimed at",
-                counted(calls as u64, "call")
-            ),
+            1 => "its only call is none that a fault is aimed at".into(),
+            calls => format!("none of its {calls} calls is one that a fault is aimed at"),
         };
         return (RecoveryVerdict::NeverEngaged, why);
     }

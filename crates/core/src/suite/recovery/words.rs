@@ -149,6 +149,9 @@ pub(super) fn is_figure(word: &str) -> bool {
         && word.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | ','))
 }
 
+/// The errors that JSON-RPC has set aside, without their sign.
+const RPC_CODES: std::ops::RangeInclusive<u32> = 32_000..=32_768;
+
 /// Numbers that a text claims, but for those that say how long or how often something was tried, which
 /// error it was, or which point of a list.
 pub(super) fn claimed_figures(text: &str) -> Vec<&str> {
@@ -157,7 +160,9 @@ pub(super) fn claimed_figures(text: &str) -> Vec<&str> {
     for line in text.lines() {
         let words: Vec<_> = line.split_whitespace().collect();
         for (at, word) in words.iter().enumerate() {
-            let figure = word.trim_matches(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+            let figure = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+            let is_rpc_code =
+                word.contains("-32") && figure.parse().is_ok_and(|n| RPC_CODES.contains(&n));
             let is_point = at == 0 && word.ends_with(['.', ')', ':']);
             let before = at.checked_sub(1).map(|before| bare(words[before]));
             let after = words.get(at + 1).map(|after| bare(after));
@@ -166,6 +171,7 @@ pub(super) fn claimed_figures(text: &str) -> Vec<&str> {
             };
             let is_code = |before: String| CODES.contains(&&*before);
             if is_figure(figure)
+                && !is_rpc_code
                 && !is_point
                 && !after.is_some_and(is_unit)
                 && !before.is_some_and(is_code)
@@ -278,6 +284,9 @@ mod tests {
             ("5 Tries, 6 (more), 7 calls", &[]),
             ("status: 5, code 6, 7", &["7"]),
             ("within 5 years", &[]),
+            ("it is -7 degrees, not -32", &["7", "32"]),
+            ("it said (-32000) and -32768", &[]),
+            ("it said -31999, -32769 and 32000", &["31999", "32769", "32000"]),
         ] {
             assert_eq!(claimed_figures(text), claimed, "{text}");
         }

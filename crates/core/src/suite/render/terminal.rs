@@ -171,7 +171,7 @@ fn calls(trajectory: &Trajectory) -> String {
         ));
     }
     if let Some(more) = trajectory.calls.len().checked_sub(CALLS).filter(|more| *more > 0) {
-        text.push_str(&format!("       … and {more} more calls\n"));
+        text.push_str(&format!("       … and {}\n", counted(more as u64, "more call")));
     }
     let answer = match trajectory.final_response.trim() {
         "" => format!("nothing ({})", trajectory.stop.name()),

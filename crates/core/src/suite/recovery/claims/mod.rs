@@ -151,10 +151,8 @@ impl<'a> Grounds<'a> {
 
     /// Figures that nobody gave.
     fn figures(&self, text: &str) -> usize {
-        let nobody_gave = |figure: &&str| {
-            let bare = figure.trim_start_matches('-');
-            !self.prompt.has_exactly(bare) && !self.given.has_exactly(bare)
-        };
+        let nobody_gave =
+            |figure: &&str| !self.prompt.has_exactly(figure) && !self.given.has_exactly(figure);
         claimed_figures(text).into_iter().filter(nobody_gave).count()
     }
 }

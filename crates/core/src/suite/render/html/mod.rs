@@ -46,8 +46,12 @@ pub(super) fn render(report: &SuiteReport) -> String {
 
 /// The files that the tests are from.
 fn suites(report: &SuiteReport) -> String {
-    let mut names: Vec<&str> = report.tests.iter().map(|test| test.suite.as_str()).collect();
-    names.dedup();
+    let mut names: Vec<&str> = Vec::new();
+    for test in &report.tests {
+        if !names.contains(&test.suite.as_str()) {
+            names.push(&test.suite);
+        }
+    }
     match names.as_slice() {
         [] => "No test".into(),
         [only] => text(only, LONGEST_NAME),
