@@ -2,12 +2,13 @@
 
 use std::time::{Duration, SystemTime};
 
-use super::{KeywordCoverage, Report, RunInfo, ServerInfo, build};
+use super::{KeywordCoverage, Report, RunInfo, ServerInfo, Window, build};
 use crate::{
     config::Trace,
     event::{Call, Diagnosis, Event, Failure, Phase, ProcessSample},
     fault::FaultWindow,
     fuzz::{Class, FuzzStats, Payload},
+    histogram::Buckets,
     mcp::Revision,
     outcome::ErrorCategory,
     pace::{Level, Rate},
@@ -203,6 +204,21 @@ impl Run {
     pub(super) fn report(self) -> Report {
         build(self.info, &self.tally)
     }
+}
+
+/// Windows of a second each: calls that ended well, calls that failed, and the milliseconds that each took.
+pub(super) fn windows(seconds: &[(u64, u64, u64)]) -> Vec<Window> {
+    let window = |(at, (ok, errors, ms)): (u64, &(u64, u64, u64))| Window {
+        from_secs: at,
+        secs: 1,
+        ok: *ok,
+        errors: *errors,
+        response_ns: match ok + errors {
+            0 => Buckets::default(),
+            calls => Buckets(vec![(ms * 1_000_000, calls)]),
+        },
+    };
+    (0..).zip(seconds).map(window).collect()
 }
 
 fn sustained() -> Run {

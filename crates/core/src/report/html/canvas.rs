@@ -208,3 +208,80 @@ impl Canvas {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::html::scale::short;
+
+    /// A pixel to the right for each 1, and a pixel up.
+    fn canvas() -> Canvas {
+        let axis = |high| Axis { scale: Scale::exact(0.0, high), told: short, name: "" };
+        Canvas::new(240.0, axis(404.0), axis(178.0))
+    }
+
+    fn svg(canvas: Canvas) -> String {
+        canvas.svg(Drawn::Lines, &[])
+    }
+
+    #[test]
+    fn what_is_drawn_lies_where_its_values_are() {
+        for (name, draw, drawn) in [
+            (
+                "a whisker",
+                (|canvas| canvas.whisker(101.0, 44.5, 133.5, 3)) as fn(&mut Canvas),
+                "<path class=\"whisker c3\" d=\"M163.0 155.5V66.5M159.0 155.5H167.0M159.0 66.5H167.0\"/>",
+            ),
+            (
+                "a band",
+                |canvas| canvas.band(&[(0.0, 44.5, 89.0), (404.0, 89.0, 178.0)], 2),
+                "<path class=\"band c2\" d=\"M62.0 111.0L466.0 22.0L466.0 111.0L62.0 155.5Z\"/>",
+            ),
+            (
+                "a line with a gap",
+                |canvas| {
+                    let points =
+                        [(0.0, Some(0.0)), (10.0, Some(8.0)), (20.0, None), (30.0, Some(0.0))];
+                    canvas.line(points, 1);
+                },
+                "<path class=\"line c1\" d=\"M62.0 200.0L72.0 192.0M92.0 200.0\"/>",
+            ),
+            (
+                "a fault that lasted a moment, in the third row",
+                |canvas| canvas.fault((100.0, 100.0), "F7", 4, 6),
+                "<rect class=\"fault c4\" x=\"162.0\" y=\"22\" width=\"2.0\" height=\"178.0\"/>\
+                 <text x=\"165.0\" y=\"167.0\" text-anchor=\"start\">F7</text>",
+            ),
+        ] {
+            let mut canvas = canvas();
+            draw(&mut canvas);
+            let svg = svg(canvas);
+            assert!(svg.contains(drawn), "{name}: {svg}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_no_path() {
+        let mut canvas = canvas();
+        canvas.area(&[], 0);
+        canvas.band(&[], 0);
+        canvas.line([(1.0, None)], 0);
+        assert_eq!(svg(canvas), svg(self::canvas()));
+    }
+
+    #[test]
+    fn a_span_has_its_name_where_it_fits() {
+        for (width, name, fits) in [
+            (65.0, "ten chars.", false),
+            (65.1, "ten chars.", true),
+            (40.0, "ten chars.", false),
+            (6.6, "x", true),
+            (6.4, "x", false),
+        ] {
+            let mut canvas = canvas();
+            canvas.span(0.0, width, name, false);
+            let label = format!("<text x=\"65.0\" y=\"33.0\" text-anchor=\"start\">{name}</text>");
+            assert_eq!(svg(canvas).contains(&label), fits, "{name} in {width}");
+        }
+    }
+}

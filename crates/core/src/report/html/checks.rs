@@ -229,4 +229,64 @@ mod tests {
         assert!(!html.contains("<script>alert"), "{html}");
         assert!(html.matches("&lt;script&gt;alert(1)").count() >= 8, "{html}");
     }
+
+    fn check(id: &str, tone: Tone, evidence: &[&str]) -> CheckRow {
+        CheckRow {
+            id: id.into(),
+            about: format!("What {id} looks at."),
+            word: "seen",
+            tone,
+            evidence: evidence.iter().map(|seen| (*seen).to_owned()).collect(),
+            advice: None,
+            took_ms: 2.0,
+        }
+    }
+
+    #[test]
+    fn only_what_is_not_kept_has_a_card() {
+        let checks = [
+            check("good", Tone::Good, &["a"]),
+            check("note", Tone::Note, &["b"]),
+            check("warn", Tone::Warn, &[]),
+            check("bad", Tone::Bad, &["c", "d"]),
+        ];
+        let cards = to_do(&checks);
+        assert!(cards.contains("<h2 id=\"findings-title\">What is not kept</h2>"), "{cards}");
+        assert_eq!(cards.matches("<div class=\"card").count(), 2, "{cards}");
+        let warn = "<div class=\"card finding warn\"><h3><span class=\"tag warn\">seen</span>warn</h3>\
+                    <p>What warn looks at.</p></div>";
+        assert!(cards.contains(warn), "no list without evidence: {cards}");
+        assert!(cards.contains("finding bad") && cards.contains("<ul><li>c</li><li>d</li></ul>"));
+        assert_eq!(to_do(&checks[..2]), "", "nothing to do, no section");
+        assert_eq!([Tone::Good, Tone::Note].map(Tone::class), ["good", "note"]);
+        let table = all(&checks);
+        assert!(table.contains("<td>seen</td><td>c; d</td><td>2.00ms</td>"), "{table}");
+    }
+
+    #[test]
+    fn bars_are_as_long_as_their_times() {
+        let bars = |values: &[(&str, f64)]| Bars {
+            title: "Delays".into(),
+            reading: "How long.".into(),
+            values: values.iter().map(|(name, ms)| ((*name).to_owned(), *ms)).collect(),
+        };
+        let html = figure(&bars(&[("long", 2.0), ("half", 1.0), ("none", 0.0)]));
+        for bar in [
+            "<text x=\"114.0\" y=\"17.0\" text-anchor=\"end\">long</text><rect class=\"bar c0\" x=\"120\" y=\"6.0\" \
+             width=\"280.0\" height=\"14\"/><text x=\"406.0\" y=\"17.0\">2.00ms</text>",
+            "<text x=\"114.0\" y=\"43.0\" text-anchor=\"end\">half</text><rect class=\"bar c0\" x=\"120\" y=\"32.0\" \
+             width=\"140.0\" height=\"14\"/><text x=\"266.0\" y=\"43.0\">1.00ms</text>",
+            "<text x=\"114.0\" y=\"69.0\" text-anchor=\"end\">none</text><rect class=\"bar c0\" x=\"120\" y=\"58.0\" \
+             width=\"1.0\" height=\"14\"/><text x=\"127.0\" y=\"69.0\">0ns</text>",
+            "viewBox=\"0 0 480 82\"",
+        ] {
+            assert!(html.contains(bar), "{bar} is not in {html}");
+        }
+        assert_eq!(measured(&[bars(&[])]), "");
+        let two = measured(&[bars(&[]), bars(&[("one", 1.0)])]);
+        assert!(two.contains("What was measured") && two.matches("<svg").count() == 1, "{two}");
+        for (ms, expected) in [(-1.5, "-1.50ms"), (0.0, "0ns"), (2_500.0, "2.50s")] {
+            assert_eq!(told(ms), expected);
+        }
+    }
 }

@@ -151,6 +151,87 @@ mod tests {
     }
 
     #[test]
+    fn an_axis_begins_and_ends_where_it_is_told_to() {
+        let nothing = [0.0, 0.5, 1.0];
+        for most in [0.0, -5.0, f64::NAN, f64::INFINITY] {
+            assert_eq!(Scale::linear(most).ticks(), nothing, "{most}");
+        }
+        assert_eq!(
+            Scale::linear(8.0).ticks(),
+            [0.0, 2.0, 4.0, 6.0, 8.0],
+            "no step beyond the last"
+        );
+        assert_eq!(Scale::exact(10.0, 18.0).ticks(), [10.0, 12.0, 14.0, 16.0, 18.0]);
+        assert_eq!(Scale::whole(2.5).ticks(), [0.0, 1.0, 2.0]);
+        assert_eq!(Scale::whole(0.3).ticks(), [0.0, 1.0]);
+        let named = |scale: Scale| scale.ticks().into_iter().map(millis).collect::<Vec<_>>();
+        assert_eq!(named(Scale::log([10.0, 1_000.0])), ["10ms", "100ms", "1s"]);
+        assert_eq!(named(Scale::log([10.0, 10.0])), ["10ms", "100ms"], "a decade at least");
+        for other in [0.0, -5.0, f64::NAN, f64::INFINITY] {
+            assert_eq!(Scale::log([other, 1.0, 70.0]), Scale::log([1.0, 70.0]), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_value_lies_within_its_axis() {
+        let linear = Scale::exact(10.0, 18.0);
+        let log = Scale::log([10.0, 1_000.0]);
+        for (name, scale, value, place) in [
+            ("a quarter", linear, 12.0, 0.25),
+            ("the end", linear, 18.0, 1.0),
+            ("below", linear, 9.0, 0.0),
+            ("above", linear, 99.0, 1.0),
+            ("an axis of nothing has one step", Scale::exact(3.0, 3.0), 3.5, 0.5),
+            ("and so has one that runs backwards", Scale::exact(5.0, 2.0), 5.5, 0.5),
+            ("one decade of two", log, 100.0, 0.5),
+            ("below the first decade", log, 1.0, 0.0),
+            ("beyond the last", log, 5_000.0, 1.0),
+        ] {
+            assert!((scale.place(value) - place).abs() < 1e-9, "{name}: {}", scale.place(value));
+        }
+    }
+
+    #[test]
+    fn every_unit_begins_at_its_limit() {
+        for (value, told) in [
+            (9.99, "9.99"),
+            (10.0, "10"),
+            (12.34, "12.3"),
+            (100.0, "100"),
+            (123.4, "123"),
+            (9_999.0, "9999"),
+            (10_000.0, "10k"),
+            (-24_500.0, "-24.5k"),
+            (120_000.0, "120k"),
+            (999_000.0, "999k"),
+            (1e6, "1M"),
+            (2.5e6, "2.5M"),
+            (1e9, "1G"),
+            (2.5e11, "250G"),
+            (f64::NAN, "-"),
+            (f64::NEG_INFINITY, "-"),
+        ] {
+            assert_eq!(short(value), told);
+        }
+        for (value, told) in
+            [(0.0, "0ns"), (-0.001, "-"), (f64::NAN, "-"), (f64::INFINITY, "-"), (10.0, "10ms")]
+        {
+            assert_eq!(millis(value), told);
+        }
+        for (secs, told) in [
+            (-1.0, "0s"),
+            (59.94, "59.9s"),
+            (60.0, "1:00"),
+            (119.0, "1:59"),
+            (3_599.0, "59:59"),
+            (3_600.0, "1:00:00"),
+            (7_325.0, "2:02:05"),
+        ] {
+            assert_eq!(clock(secs), told);
+        }
+    }
+
+    #[test]
     fn numbers_are_short() {
         assert_eq!([millis(1.0), millis(0.25), millis(1500.0)], ["1ms", "250µs", "1.5s"]);
         assert_eq!(

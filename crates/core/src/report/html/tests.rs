@@ -12,8 +12,9 @@ use crate::{
     histogram::Buckets,
     report::{
         Renderer as _, Report, Window,
-        fixture::{deadlocked, fuzzed, healthy, hostile, ramped, spiked, violated},
+        fixture::{Run, deadlocked, fuzzed, healthy, hostile, ramped, spiked, violated},
     },
+    scenario::Scenario,
 };
 
 /// The page without what is the same in every page.
@@ -40,6 +41,52 @@ fn pages() {
     insta::assert_snapshot!("ramped_html", told(&ramped()));
     insta::assert_snapshot!("fuzzed_html", told(&fuzzed()));
     insta::assert_snapshot!("hostile_html", told(&hostile()));
+}
+
+#[test]
+fn a_run_without_a_call_says_so() {
+    let page = told(&Run::of(Scenario::sustained()).report());
+    for part in [
+        "<section id=\"over-time\"><h2>Over time</h2><p class=\"reading\">The run is too short to plot over time.",
+        "<div><dt>Failed</dt><dd>-</dd></div><div><dt>p50</dt><dd>-</dd></div>",
+        "<div><dt>Longest</dt><dd>-</dd></div><div><dt>Never answered</dt><dd>0</dd></div>",
+    ] {
+        assert!(page.contains(part), "{part} is not in {page}");
+    }
+    assert!(!page.contains("id=\"spread\"") && !page.contains("bar-zoom"), "{page}");
+}
+
+#[test]
+fn what_speaks_against_the_figures_is_said_first() {
+    for (bound, interrupted, tag) in [
+        (true, true, "<span class=\"tag warn\">NOT VALID</span>too busy; too late <a"),
+        (
+            false,
+            true,
+            "<span class=\"tag warn\">CUT SHORT</span>The generator was not the limit. <a",
+        ),
+        (false, false, "<span class=\"tag good\">VALID</span>The generator was not the limit. <a"),
+    ] {
+        let mut report = healthy();
+        (report.validity.client_bound, report.interrupted) = (bound, interrupted);
+        if bound {
+            report.validity.reasons = vec!["too busy".into(), "too late".into()];
+        }
+        let page = told(&report);
+        assert!(page.contains(tag), "{tag} is not in {page}");
+    }
+}
+
+#[test]
+fn failures_that_said_nothing_have_no_list() {
+    let mut report = violated();
+    let said = "What the first failures said";
+    assert!(told(&report).contains(said));
+    report.errors.examples.values_mut().for_each(Vec::clear);
+    assert!(!told(&report).contains(said));
+    report.errors.examples.clear();
+    let page = told(&report);
+    assert!(page.contains("id=\"findings\"") && !page.contains(said), "{page}");
 }
 
 /// A browser runs the script only if this holds.

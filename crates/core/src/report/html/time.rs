@@ -297,22 +297,63 @@ mod tests {
     }
 
     #[test]
-    fn a_peak_survives_thinning() {
-        let values = (0..1_000).map(|at| Some(if at == 777 { 50.0 } else { 1.0 }));
-        let chart = TimeChart {
-            at: (0..1_000).map(f64::from).collect(),
-            series: vec![Series {
-                name: "max",
-                unit: Unit::Millis,
-                colour: 0,
-                thin: Thin::Highest,
-                values: values.collect(),
-            }],
+    fn whole_numbers_have_no_point_as_long_as_they_are_exact() {
+        for (value, told) in [
+            (0.5, json!(0.5)),
+            (2.0, json!(2)),
+            (-7.0, json!(-7)),
+            (9.99e14, json!(999_000_000_000_000_i64)),
+            (1e15, json!(1e15)),
+            (2e15, json!(2e15)),
+        ] {
+            assert_eq!(number(value).to_string(), told.to_string());
+        }
+    }
+
+    fn chart(thin: Thin, unit: Unit, values: Vec<Option<f64>>) -> TimeChart {
+        TimeChart {
+            at: (0..values.len()).map(|at| at as f64).collect(),
+            series: vec![Series { name: "max", unit, colour: 0, thin, values }],
             limits: Vec::new(),
             spans: Vec::new(),
             shape: Shape::Lines,
+        }
+    }
+
+    #[test]
+    fn a_mean_is_that_of_the_values_there_are() {
+        let values = [Some(1.0), Some(4.0), Some(3.0), None, None, None].repeat(10);
+        for (thin, expected) in [(Thin::Mean, ["2.5", "3", "-"]), (Thin::Highest, ["4", "3", "-"])]
+        {
+            let rows = chart(thin, Unit::Count, values.clone()).table().rows;
+            assert_eq!(rows.len(), STILL_ROWS);
+            for (row, (at, told)) in rows.iter().zip(["0s", "2s", "4s"].into_iter().zip(expected)) {
+                assert_eq!(row, &[at, told], "{thin:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_names_the_faults_until_the_next_row() {
+        let fault = |from, to, number| Span {
+            from,
+            to,
+            name: "slow".into(),
+            mark: span::Mark::Fault(number),
         };
-        let rows = chart.table().rows;
+        let chart = TimeChart {
+            at: vec![10.0, 12.0, 14.0],
+            spans: vec![fault(11.5, 11.6, 0), fault(13.0, 13.5, 1)],
+            ..chart(Thin::Mean, Unit::Count, vec![Some(1.0); 3])
+        };
+        let faults: Vec<String> = chart.table().rows.iter().map(|row| row[2].clone()).collect();
+        assert_eq!(faults, ["F1", "F2", "-"]);
+    }
+
+    #[test]
+    fn a_peak_survives_thinning() {
+        let values = (0..1_000).map(|at| Some(if at == 777 { 50.0 } else { 1.0 }));
+        let rows = chart(Thin::Highest, Unit::Millis, values.collect()).table().rows;
         assert!(rows.len() <= STILL_ROWS && rows.iter().any(|row| row[1] == "50ms"));
     }
 }

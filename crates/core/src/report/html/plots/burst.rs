@@ -153,6 +153,53 @@ mod tests {
     }
 
     #[test]
+    fn two_calls_are_a_burst_and_each_has_its_row() {
+        let mut report = crate::report::fixture::healthy();
+        report.burst = lanes(&[(100, None)]);
+        assert!(make(&report).is_none());
+        report.burst.extend(lanes(&[(250, Some(ErrorCategory::ToolError))]));
+        let figure = make(&report).expect("two calls");
+        let rows = [["1", "100.0ms", "ok"], ["2", "250.0ms", "ToolError"]];
+        assert_eq!(figure.table.rows, rows);
+    }
+
+    #[test]
+    fn the_first_and_the_last_answer_tell_the_pattern() {
+        let several = Some(ErrorCategory::Deadlock);
+        let silent = lanes(&[(100, None), (9_000, several), (9_000, several)]);
+        let told = reading(&silent, 3);
+        assert!(told.ends_with("one after another; 2 were never answered."), "{told}");
+        for (name, last, count, expected) in [
+            (
+                "twice as long",
+                0.2,
+                10,
+                "all were answered within 200ms, the first after 100ms, so they ran at the same time",
+            ),
+            (
+                "more than twice",
+                0.201,
+                10,
+                "the first was answered after 100ms, the last after 201ms: some waited for others",
+            ),
+            (
+                "half of all turns",
+                0.5,
+                10,
+                "the first was answered after 100ms, the last after 500ms, so they ran one after another",
+            ),
+            (
+                "less than half of them",
+                0.5,
+                11,
+                "the first was answered after 100ms, the last after 500ms: some waited for others",
+            ),
+        ] {
+            assert_eq!(pattern(0.1, last, count), expected, "{name}");
+        }
+    }
+
+    #[test]
     fn a_staircase_a_wall_and_open_ends_are_told_apart() {
         let ok = |ms: &[u64]| lanes(&ms.iter().map(|ms| (*ms, None)).collect::<Vec<_>>());
         let stairs = reading(&ok(&[100, 200, 300, 400, 500]), 5);

@@ -78,3 +78,26 @@ fn reading(report: &Report) -> String {
         ),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{report::fixture::Run, scenario::Scenario};
+
+    #[test]
+    fn populations_are_told_from_a_hundred_calls_on() {
+        let told = |quick: u64, slow: u64| {
+            let run = Run::of(Scenario::sustained()).ok("t", quick, 1_000).ok("t", slow, 100_000);
+            reading(&run.report())
+        };
+        assert_eq!(told(1, 0), "1 call is not enough to tell populations apart.");
+        assert_eq!(told(99, 0), "99 calls are not enough to tell populations apart.");
+        assert_eq!(
+            told(100, 0),
+            "One population: the 100 calls show no second peak that is set apart from the first."
+        );
+        let two = told(600, 400);
+        assert!(two.starts_with("Two populations: 60% of 1,000 calls take about 1.0"), "{two}");
+        assert!(two.contains("from when they were sent, 40% about "), "{two}");
+    }
+}

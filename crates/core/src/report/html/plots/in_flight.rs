@@ -64,3 +64,32 @@ fn reading(report: &Report) -> String {
         counted(count as u64, "window"),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::fixture::{healthy, windows};
+
+    #[test]
+    fn calls_in_flight_are_their_rate_times_their_time() {
+        let window = |secs| Window { secs, ..windows(&[(9, 1, 400)]).remove(0) };
+        for (secs, expected) in [(1, 4.0), (2, 2.0), (0, 4.0)] {
+            assert_eq!(in_flight(&window(secs)), expected, "{secs} s");
+        }
+        let mut report = healthy();
+        report.windows = windows(&[(9, 1, 9), (10, 0, 100), (20, 0, 400), (9, 0, 9)]);
+        assert_eq!(
+            reading(&report),
+            "4.5 calls were in flight on average and 8 in the fullest of 2 windows; rate times mean response time."
+        );
+        (report.validity.lag.count, report.validity.lag.p99) =
+            (10, std::time::Duration::from_millis(3));
+        let told = reading(&report);
+        assert!(
+            told.ends_with("time. Calls were sent 3.00ms after they were due at p99."),
+            "{told}"
+        );
+        report.windows.truncate(2);
+        assert_eq!(reading(&report), "The run is too short to tell how many calls were in flight.");
+    }
+}

@@ -53,3 +53,21 @@ fn reading(report: &Report) -> String {
     });
     format!("{} of {all} failed{share}: {}.{first}", grouped(report.errors.total), kinds.join(", "))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::fixture::{violated, windows};
+
+    #[test]
+    fn a_long_window_is_told_by_the_second() {
+        let mut report = violated();
+        report.windows = windows(&[(7, 0, 5), (9, 0, 5), (6, 4, 5)]);
+        report.windows.iter_mut().for_each(|window| window.secs = 2);
+        let figure = make(&report).expect("three windows");
+        let Picture::Time(chart) = figure.picture else { panic!("no plot over time") };
+        assert_eq!(chart.series[0].values, [Some(0.0), Some(0.0), Some(2.0)], "failed");
+        assert_eq!(chart.series[1].values, [Some(3.5), Some(4.5), Some(3.0)], "ended well");
+        assert!(figure.reading.ends_with("`ToolError`. The first ended in the window from 2s."));
+    }
+}

@@ -96,13 +96,55 @@ fn stopped_following(rates: &[f64], asked: &[Option<f64>]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::stopped_following;
+    use super::*;
+    use crate::{
+        report::fixture::{Run, healthy, windows},
+        scenario::Scenario,
+    };
+
+    fn seconds(report: Report, rates: &[u64]) -> Report {
+        let calls: Vec<_> = rates.iter().map(|rate| (*rate, 0, 5)).collect();
+        Report { windows: windows(&calls), ..report }
+    }
+
+    #[test]
+    fn the_least_rate_is_drawn_where_it_is_a_limit() {
+        let mut report = healthy();
+        report.thresholds.min_rps = 40.0;
+        let figure = make(&report).expect("some seconds");
+        let Picture::Time(chart) = figure.picture else { panic!("no plot over time") };
+        assert_eq!(chart.limits, [(40.0, "least calls/s".to_owned())]);
+    }
+
+    #[test]
+    fn a_rate_is_told_by_its_mean_or_by_what_was_asked_for() {
+        let open = || Run::of(Scenario::sustained().rate(100.0)).report();
+        for (report, expected) in [
+            (seconds(healthy(), &[9, 9]), "The run is too short to tell how its rate changed."),
+            (
+                seconds(healthy(), &[9, 20, 30, 70, 9]),
+                "40 calls a second were answered on average, at least 20 and at most 70 (3 windows of 1 s).",
+            ),
+            (
+                seconds(open(), &[9, 99, 101, 100, 9]),
+                "Answers followed what was asked for all the time: 100 calls a second on average (3 windows of 1 s).",
+            ),
+            (
+                seconds(open(), &[9, 99, 90, 80, 70, 9]),
+                "Answers stopped following what was asked for at 2s: 90 of 100 calls a second (4 windows of 1 s).",
+            ),
+        ] {
+            assert_eq!(reading(&report), expected);
+        }
+    }
 
     #[test]
     fn one_pause_is_not_the_end() {
         let asked = [Some(100.0); 6];
         assert_eq!(stopped_following(&[100.0, 50.0, 100.0, 99.0, 99.0, 99.0], &asked), None);
         assert_eq!(stopped_following(&[100.0, 99.0, 100.0, 97.0, 50.0, 40.0], &asked), Some(3));
+        assert_eq!(stopped_following(&[98.0; 6], &asked), None, "as good as all");
+        assert_eq!(stopped_following(&[97.9; 6], &asked), Some(0));
         assert_eq!(stopped_following(&[1.0; 6], &[None; 6]), None);
     }
 }

@@ -67,3 +67,48 @@ fn middle(part: &[(f64, f64)]) -> f64 {
     times.sort_by(f64::total_cmp);
     times[times.len() / 2]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::fixture::{healthy, windows};
+
+    /// Whole windows of these rates, between the one in which the load begins and the one in which it ends.
+    /// Each call takes a tenth of the rate in milliseconds.
+    fn of(rates: &[u64]) -> Option<Figure> {
+        let seconds: Vec<_> =
+            [&[1][..], rates, &[1]].concat().iter().map(|n| (*n, 0, *n / 10)).collect();
+        make(&Report { windows: windows(&seconds), ..healthy() })
+    }
+
+    #[test]
+    fn the_busiest_third_is_told_beside_the_quietest() {
+        let figure = of(&[70, 10, 100, 40, 90, 20, 60, 30, 80, 50]).expect("ten windows");
+        assert_eq!(
+            figure.reading,
+            "In the busiest third of the windows (from 80/s) the median p99 was 9ms, in the quietest (up to 30/s) 2ms; 10 windows."
+        );
+        let rows = [
+            ["quietest third", "3", "10", "30", "2ms"],
+            ["between", "4", "40", "70", "6ms"],
+            ["busiest third", "3", "80", "100", "9ms"],
+        ];
+        assert_eq!(figure.table.rows, rows);
+        let Picture::Still(svg) = figure.picture else { panic!("no picture") };
+        assert_eq!(svg.matches("<circle").count(), 10, "{svg}");
+        assert!(svg.contains("one window"), "{svg}");
+    }
+
+    #[test]
+    fn a_few_windows_or_an_even_rate_show_nothing() {
+        for (name, rates, is_shown) in [
+            ("nine windows", [[10; 3], [30; 3], [50; 3]].concat(), true),
+            ("eight windows", [vec![10; 4], vec![50; 4]].concat(), false),
+            ("a tenth more", [vec![10; 5], vec![11; 5]].concat(), true),
+            ("the same", vec![10; 10], false),
+            ("half a tenth more", [vec![20; 5], vec![21; 5]].concat(), false),
+        ] {
+            assert_eq!(of(&rates).is_some(), is_shown, "{name}");
+        }
+    }
+}

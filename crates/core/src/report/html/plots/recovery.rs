@@ -112,4 +112,23 @@ mod tests {
         assert!(never.ends_with("is 80ms at the end: it did not recover."), "{never}");
         assert!(told(&[5.0, 5.0]).starts_with("Too little"));
     }
+
+    #[test]
+    fn a_median_is_usual_up_to_its_double_or_ten_milliseconds_more() {
+        for (name, usual, after, recovered) in [
+            ("ten more", 5.0, 15.0, true),
+            ("above ten more", 5.0, 15.1, false),
+            ("twice", 20.0, 40.0, true),
+            ("above twice", 20.0, 40.1, false),
+        ] {
+            let told = told(&[usual, usual, usual, 90.0, 90.0, after, after, after]);
+            assert_eq!(
+                told.contains("as soon as the burst had ended"),
+                recovered,
+                "{name}: {told}"
+            );
+        }
+        let told = told(&[5.0, 5.0, 5.0, 90.0, 90.0, 5.0, 5.0, 90.0]);
+        assert!(told.contains("as soon as"), "the last window is broken off: {told}");
+    }
 }

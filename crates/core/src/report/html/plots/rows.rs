@@ -89,3 +89,32 @@ pub(super) fn table(first: &str, rows: &[Row<'_>]) -> Table {
 fn ms(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::histogram;
+
+    #[test]
+    fn a_row_without_a_call_has_only_its_name() {
+        let mut times = histogram::new();
+        histogram::record(&mut times, Duration::from_millis(5));
+        let (some, none) = (LatencyStats::from_histogram(times), LatencyStats::default());
+        let row = |name, times| Row { name, times, failed: 1_000 };
+        let rows = [row("called", &some), row("<not>", &none)];
+        let picture = svg(&rows);
+        assert_eq!(picture.matches("<rect").count(), 1, "{picture}");
+        assert!(picture.contains("text-anchor=\"end\">&lt;not&gt;</text></svg>"), "{picture}");
+        let told = table("Tool", &rows).rows;
+        assert_eq!(told[0][..4], ["called", "1", "1,000", "5.00ms"]);
+        assert_eq!(told[1], ["<not>", "0", "1,000", "-", "-", "-", "-"]);
+    }
+
+    #[test]
+    fn rows_beyond_the_fortieth_are_only_in_the_table() {
+        let times = LatencyStats::default();
+        let rows: Vec<_> = (0..41).map(|_| Row { name: "x", times: &times, failed: 0 }).collect();
+        assert_eq!(svg(&rows).matches(">x</text>").count(), MOST);
+        assert_eq!(table("Tool", &rows).rows.len(), 41);
+    }
+}

@@ -79,3 +79,37 @@ fn reading(report: &Report) -> String {
         ratio(response.p99, response.p50),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::fixture::healthy;
+    use std::time::Duration;
+
+    #[test]
+    fn a_tail_is_told_by_as_many_figures_as_there_are_calls_for() {
+        let told = |count, p99, sent| {
+            let mut report = healthy();
+            let ms = Duration::from_millis;
+            let latency = &mut report.latency;
+            (latency.count, latency.p50, latency.p99) = (count, ms(10), ms(p99));
+            (latency.p999, latency.max) = (ms(200), ms(300));
+            report.service.p99 = ms(sent);
+            reading(&report)
+        };
+        let few = "Half of 99 calls took at most 10.0ms, the slowest 300.0ms.";
+        let some = "took at most 10.0ms; p99 is 100.0ms, 10 times as long.";
+        let many = "took at most 10.0ms; p99 is 100.0ms, 10 times as long; p99.9 is 200.0ms.";
+        for (count, p99, sent, expected) in [
+            (99, 100, 100, few),
+            (100, 100, 100, some),
+            (999, 100, 100, some),
+            (1_000, 100, 100, many),
+            (1_000, 100, 50, many),
+            (1_000, 101, 50, "at p99 51.0ms of 101.0ms lie before it was sent (1,000 calls)."),
+        ] {
+            let told = told(count, p99, sent);
+            assert!(told.ends_with(expected), "{count} {p99} {sent}: {told}");
+        }
+    }
+}

@@ -108,3 +108,83 @@ fn point(step: &SegmentStats) -> Option<Point> {
         error_rate: 1.0 - good,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        pace::Rate,
+        report::{LatencyStats, fixture::ramped},
+    };
+
+    /// Calls in flight, and the calls a second that ended well with them.
+    fn step(load: Level, rate: f64) -> SegmentStats {
+        SegmentStats {
+            label: load.to_string(),
+            load: Some(load),
+            total_requests: 100,
+            successful_requests: 100,
+            errors: 0,
+            dropped: 0,
+            requests_per_sec: rate,
+            latency: LatencyStats::default(),
+        }
+    }
+
+    /// A server that follows the law: alone 100 calls a second, and a tenth of each call waits in line.
+    fn lawful(level: fn(u32) -> Level) -> Report {
+        let law = Usl { alone: 100.0, waiting: 0.1, crosstalk: 0.0, off: 0.0 };
+        let steps = (1..=7).map(|load| step(level(load), law.at(f64::from(load))));
+        Report { segments: steps.collect(), ..ramped() }
+    }
+
+    #[test]
+    fn a_ramp_of_calls_in_flight_has_the_curve_of_the_law() {
+        let figure = make(&lawful(Level::Concurrent)).expect("seven steps");
+        let law = "(7 steps). By the universal scalability law, 10.00% of a call waits in line and more calls in flight only queue (the curve misses no step by more than ";
+        assert!(figure.reading.contains(law), "{}", figure.reading);
+        let Picture::Still(svg) = figure.picture else { panic!("no picture") };
+        assert!(svg.contains("scalability law"), "{svg}");
+        let curve = svg.split("<path class=\"line c3\" d=\"M").nth(1).expect("a curve");
+        let points: Vec<&str> = curve.split('"').next().unwrap_or_default().split('L').collect();
+        assert_eq!(points.len(), 61);
+        // The curve goes through the steps, of which the first and the last are dots.
+        let dot = |at: usize| {
+            let dot = svg.split("<circle class=\"dot c0\" cx=\"").nth(at).expect("a dot");
+            dot.split(" r=").next().unwrap_or_default().replace("\" cy=\"", " ").replace('"', "")
+        };
+        assert_eq!((points[0], points[60]), (dot(1).as_str(), dot(7).as_str()));
+        assert_eq!(points[30], dot(4), "halfway");
+        let rates = lawful(|load| Level::Rate(Rate::per_second(f64::from(load))));
+        let told = make(&rates).expect("seven steps").reading;
+        assert!(!told.contains("law"), "a rate is no number of calls in flight: {told}");
+    }
+
+    #[test]
+    fn four_steps_are_enough_and_those_without_an_end_do_not_count() {
+        let mut report = lawful(Level::Concurrent);
+        report.segments.truncate(4);
+        assert!(make(&report).is_some());
+        let last = &mut report.segments[3];
+        (last.successful_requests, last.errors) = (60, 40);
+        let point = point(last).expect("a hundred ends");
+        assert_eq!((point.load, point.error_rate), (4.0, 0.4));
+        assert!((point.throughput - last.requests_per_sec * 0.6).abs() < 1e-9);
+        (last.successful_requests, last.errors) = (0, 0);
+        assert!(make(&report).is_none());
+    }
+
+    #[test]
+    fn a_peak_that_is_out_of_reach_is_none() {
+        let curve = |crosstalk| Usl { alone: 100.0, waiting: 0.0, crosstalk, off: 0.0 };
+        for (crosstalk, expected) in [
+            (0.01, "beyond 10 calls in flight throughput falls"),
+            (1e-10, "more calls in flight only queue"),
+            (1e-11, "more calls in flight only queue"),
+            (0.0, "more calls in flight only queue"),
+        ] {
+            let told = told(&curve(crosstalk));
+            assert!(told.contains(expected), "{crosstalk}: {told}");
+        }
+    }
+}

@@ -57,3 +57,28 @@ fn reading(tools: &[&ToolStats], slowest: &ToolStats) -> String {
         ),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{outcome::ErrorCategory, report::fixture::Run, scenario::Scenario};
+
+    #[test]
+    fn the_longest_tail_has_its_share_of_calls_and_of_time() {
+        let run = || Run::of(Scenario::sustained());
+        let withdrawn = ErrorCategory::Cancelled;
+        for (run, expected) in [
+            (run().ok("a", 3, 2_000), "Only `a` was called; its p99 is 2.00ms (3 calls)."),
+            (
+                run().ok("a", 30, 1_000).ok("b", 10, 9_000),
+                "The longest tail is that of `b`: p99 9.00ms, with 25% of the calls and 75% of all time that calls took (10 calls).",
+            ),
+            (
+                run().failed("a", withdrawn, 2, "x").failed("b", withdrawn, 2, "x"),
+                "The longest tail is that of `a`: p99 0ns, with 0% of the calls and 0% of all time that calls took (0 calls).",
+            ),
+        ] {
+            assert_eq!(make(&run.report()).expect("tools").reading, expected);
+        }
+    }
+}
