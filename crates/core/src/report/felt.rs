@@ -262,6 +262,92 @@ mod tests {
     }
 
     #[test]
+    fn a_window_is_usual_up_to_its_limits() {
+        for (name, usual, later, expected) in [
+            ("ten milliseconds more", (5, 0), (15, 0), After::AtOnce),
+            ("above that", (5, 0), (16, 0), After::Never),
+            ("twice as long", (20, 0), (40, 0), After::AtOnce),
+            ("longer", (20, 0), (41, 0), After::Never),
+            ("five in a hundred fail", (5, 0), (5, 5), After::AtOnce),
+            ("six in a hundred", (5, 0), (5, 6), After::Never),
+            ("as many more as usual", (5, 20), (5, 25), After::AtOnce),
+            ("more than that", (5, 20), (5, 26), After::Never),
+        ] {
+            let seconds = [vec![usual; 3], vec![(90, 90); 2], vec![later; 4]].concat();
+            assert_eq!(after(&seconds, &[(3, 5)]), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn only_what_begins_before_and_ends_after_a_fault_lasts() {
+        let seconds = [[(5, 0); 3], [(80, 0); 3], [(5, 0); 3]].concat();
+        for (name, other, expected) in [
+            ("around it", (0, 9), After::AtOnce),
+            ("begins with it", (3, 9), After::Unknown),
+            ("ends with it", (0, 6), After::Unknown),
+        ] {
+            assert_eq!(after(&seconds, &[(3, 6), other]), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn windows_without_a_call_say_nothing() {
+        let (usual, slow) = ((5, 0), (80, 0));
+        let mut report = run(&[[usual; 3], [slow; 3], [slow; 3], [usual; 3]].concat(), &[(3, 5)]);
+        let empty = |window: &mut Window| {
+            (window.ok, window.errors, window.response_ns) = (0, 0, Buckets::default());
+        };
+        empty(&mut report.windows[5]);
+        let fault = report.faults[0].clone();
+        assert_eq!(felt(&report, &fault).after, After::Within(4.0), "silence is no recovery");
+        report.windows[3..5].iter_mut().for_each(empty);
+        for at in 6..9 {
+            report.windows[at] = Window { from_secs: at as u64, ..report.windows[0].clone() };
+        }
+        let felt = felt(&report, &fault);
+        let expected =
+            Felt { before: Some(5.0), meanwhile: None, failed: None, after: After::AtOnce };
+        assert_eq!(felt, expected, "nobody called meanwhile, so who knows what was felt");
+    }
+
+    #[test]
+    fn those_faults_come_first_of_which_most_is_known() {
+        let mut report = run(&[[(5, 0); 3], [(80, 0); 3], [(5, 0); 3]].concat(), &[]);
+        let fault = |name: &str, from, to: u64, calls| FaultWindow {
+            name: name.into(),
+            from: Duration::from_secs(from),
+            to: Duration::from_millis(to * 1_000 - 1),
+            calls,
+        };
+        report.faults =
+            vec![fault("unknown", 0, 1, 99), fault("few", 3, 5, 2), fault("many", 3, 5, 7)];
+        let names: Vec<&str> = telling(&report).iter().map(|fault| fault.name.as_str()).collect();
+        assert_eq!(names, ["many", "few", "unknown"]);
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_in_the_sentence() {
+        let report = run(&[[(5, 0); 3], [(80, 0); 3], [(5, 0); 3]].concat(), &[(3, 6)]);
+        assert_eq!(
+            sentence(&report, &report.faults[0]),
+            "`slow` hit 7 calls from 3s to 6s: the median was 5.00ms before and 80.0ms under it; recovered at once."
+        );
+        let report = run(&[(80, 40); 5], &[(0, 5)]);
+        assert_eq!(
+            sentence(&report, &report.faults[0]),
+            "`slow` hit 7 calls from 0s to 5s, 40.00% of the calls failed meanwhile; too little lies before or after it to tell."
+        );
+        let told = [After::NotFelt, After::Within(2.0), After::Another, After::Never];
+        let words = [
+            "not felt",
+            "recovered 2 s after it ended",
+            "the next fault came before it had recovered",
+            "did not recover",
+        ];
+        assert_eq!(told.map(After::told), words);
+    }
+
+    #[test]
     fn a_sentence_has_the_times_and_the_count() {
         let report = run(&[[(5, 0); 3], [(80, 40); 3], [(5, 0); 3]].concat(), &[(3, 6)]);
         let told = sentence(&report, &report.faults[0]);

@@ -85,10 +85,38 @@ mod tests {
     }
 
     #[test]
+    fn shares_and_numbers_change_their_form_at_their_limits() {
+        for (share, exact, rough) in [
+            (0.0, "0.00%", "0%"),
+            (0.000_049, "<0.01%", "less than 1%"),
+            (0.000_05, "0.01%", "less than 1%"),
+            (0.009_9, "0.99%", "less than 1%"),
+            (0.01, "1.00%", "1%"),
+            (0.92, "92.00%", "92%"),
+            (0.994, "99.40%", "99%"),
+            (0.995, "99.50%", "more than 99%"),
+            (0.999_94, "99.99%", "more than 99%"),
+            (0.999_95, ">99.99%", "more than 99%"),
+            (1.0, "100.00%", "all"),
+            (1.2, "120.00%", "all"),
+        ] {
+            assert_eq!((percent(share).as_str(), rough_percent(share).as_str()), (exact, rough));
+        }
+        assert_eq!([percent(f64::NAN), percent(f64::INFINITY)], ["unknown", "unknown"]);
+        for (number, text) in [(-1.5, "-1.50"), (0.0, "0.00"), (-0.005, "-0.01"), (7.0, "7.00")] {
+            assert_eq!(decimal(number), text);
+        }
+        assert_eq!([counted(0, "call"), counted(1, "call")], ["0 calls", "1 call"]);
+        assert_eq!((total([2, 3]), total([u64::MAX, 3])), (5, u64::MAX));
+    }
+
+    #[test]
     fn ratios_have_two_figures_at_most_where_they_are_small() {
         let second = Duration::from_secs(1);
         assert_eq!(ratio(second * 23, second * 10), "2.3");
         assert_eq!(ratio(second * 1_500, second), "1,500");
+        let long = Duration::from_millis;
+        assert_eq!([ratio(long(994), second / 10), ratio(long(995), second / 10)], ["9.9", "10"]);
         assert_eq!(ratio(second, Duration::ZERO), "1,000,000,000");
     }
 }

@@ -55,6 +55,57 @@ mod tests {
     use super::*;
     use crate::scenario::Scenario;
 
+    fn histogram_of(times: &[(u64, u64)]) -> Histogram<u64> {
+        let mut all = histogram::new();
+        for (micros, count) in times {
+            all.record_n(micros * 1_000, *count).expect("within the bounds");
+        }
+        all
+    }
+
+    /// What is told where p99 was measured as so much, of times whose estimate is known.
+    fn told(
+        times: &[(u64, u64)],
+        count: u64,
+        measured: fn(Duration) -> Duration,
+    ) -> Option<String> {
+        let mut report = Run::of(Scenario::sustained().concurrent(1)).report();
+        report.latency.histogram = histogram_of(times);
+        let estimate = estimate(&report.latency.histogram).expect("times");
+        (report.latency.count, report.latency.p99) = (count, measured(estimate));
+        report.throughput.requests_per_sec = 200.0;
+        omission(&report)
+    }
+
+    #[test]
+    fn the_estimate_is_told_if_it_is_twice_as_long_and_fifty_milliseconds_more() {
+        // About two seconds, and about 90 ms.
+        let (long, short) = (&[(4_000, 2_000), (2_000_000, 1)], &[(1_000, 1_000), (100_000, 1)]);
+        let twice: fn(Duration) -> Duration = |estimate| estimate / 2;
+        let less: fn(Duration) -> Duration = |estimate| estimate / 2 + Duration::from_micros(1);
+        let more: fn(Duration) -> Duration = |estimate| estimate - NOTICEABLE;
+        let nearly: fn(Duration) -> Duration =
+            |estimate| estimate - NOTICEABLE + Duration::from_micros(1);
+        for (name, times, count, measured, is_told) in [
+            ("twice", long, 100, twice, true),
+            ("less than twice", long, 100, less, false),
+            ("too few calls", long, 99, twice, false),
+            ("fifty milliseconds more", short, 100, more, true),
+            ("not quite fifty", short, 100, nearly, false),
+        ] {
+            assert_eq!(told(times, count, measured).is_some(), is_told, "{name}");
+        }
+        let told = told(long, 100, twice).expect("twice");
+        assert!(told.ends_with("Measure it with `--rate 180/s`."), "{told}");
+    }
+
+    #[test]
+    fn no_call_adds_more_than_so_many() {
+        // Added every 20 us, a hundred thousandth of the longest: half of all calls lie on the way up.
+        let estimate = estimate(&histogram_of(&[(10, 100_000), (2_000_000, 1)])).expect("times");
+        assert!((1.95..1.97).contains(&estimate.as_secs_f64()), "{estimate:?}");
+    }
+
     #[test]
     fn a_pause_that_a_closed_model_hides_is_told_and_a_steady_server_is_not() {
         let paused = Run::of(Scenario::sustained().concurrent(1)).ok("t", 2_000, 4_000);

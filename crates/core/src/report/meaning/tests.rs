@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
-use super::meaning;
+use super::{calls, figures, meaning};
 use crate::{
     outcome::ErrorCategory,
-    report::fixture::{self, Run},
+    report::{
+        LatencyStats, Report, StepStats,
+        fixture::{self, Run},
+    },
     scenario::Scenario,
 };
 
@@ -185,4 +188,161 @@ fn what_was_cut_short_or_not_sent_is_said() {
 fn names_from_the_server_stay_inside_their_literals() {
     let run = sustained().ok("fast", 960, 1_000).ok("x` and `y\u{1b}[2J", 40, 50_000);
     assert!(told(run).contains("on `x' and 'y\\x1b[2J`: 4%"));
+}
+
+#[test]
+fn a_deadlock_tells_others_and_tools_by_their_number() {
+    let silent = |tools: &[&'static str]| {
+        tools.iter().fold(sustained(), |run, tool| run.silent(tool, 1, "seen"))
+    };
+    let told = |run: Run| calls::deadlock(&run.report()).expect("a deadlock");
+    let three = told(silent(&["a", "b", "c"]));
+    assert!(three.starts_with("3 of 3 calls to `a`, `b`, `c` were never"), "{three}");
+    let four = told(silent(&["a", "b", "c", "d"]));
+    assert!(four.starts_with("4 of 4 calls to 4 different tools were never"), "{four}");
+    let one = told(silent(&["a"]).failed("b", ErrorCategory::ToolError, 1, "x"));
+    assert!(one.contains("15.0s; 1 other was answered."), "{one}");
+    let refused = silent(&["a"]).ok("b", 2, 9).failed("b", ErrorCategory::ServerError, 1, "x");
+    let lost = told(refused.failed("b", ErrorCategory::Disconnected, 5, "x"));
+    assert!(lost.contains("; 3 others were answered."), "who was cut off has no answer: {lost}");
+    let mut unseen = silent(&["a"]).report();
+    unseen.findings.clear();
+    let told = calls::deadlock(&unseen).expect("a deadlock");
+    assert!(told.ends_with("no other call was answered."), "{told}");
+}
+
+#[test]
+fn outcomes_are_told_once_and_for_what_they_are() {
+    says(
+        sustained().ok("t", 1, 9).failed("t", ErrorCategory::ToolError, 1, "x"),
+        "1 of 2 calls failed (50.00%), all in the same way: ToolError (the tool answered with isError).",
+    );
+    let mixed = sustained().silent("t", 2, "x").failed("t", ErrorCategory::Crash, 1, "x");
+    let mixed = calls::outcome(&mixed.report()).expect("a crash has no sentence of its own");
+    assert!(mixed.starts_with("3 of 3 calls failed (100.00%), most often as Deadlock"), "{mixed}");
+    assert_eq!(calls::outcome(&sustained().silent("t", 2, "x").report()), None);
+    let mut unsent = sustained().ok("t", 7, 9).report();
+    (unsent.throughput.total_requests, unsent.dropped) = (10, 3);
+    assert_eq!(calls::outcome(&unsent), None, "what was not sent did not end well");
+    unsent.dropped = 1;
+    let told = calls::dropped(&unsent).expect("one");
+    assert!(told.starts_with("1 call was due but not sent"), "{told}");
+}
+
+#[test]
+fn a_start_needs_two_steps_that_were_measured() {
+    let told = |run: Run| figures::start_phases(&run.report());
+    let cold = || Run::of(Scenario::cold_start());
+    assert_eq!(told(cold().step("a", 100)), None);
+    let mut empty = cold().step("a", 100).report();
+    empty.steps.push(StepStats { name: "b".into(), latency: LatencyStats::default() });
+    assert_eq!(figures::start_phases(&empty), None);
+    let even = told(cold().step("a", 100).step("b", 100)).expect("two steps");
+    assert!(even.starts_with("A start spends most of its time in `b`: 100."), "{even}");
+}
+
+/// A healthy run with this count and these times in microseconds: the median, p99, and p99 from when
+/// calls were sent.
+fn with(count: u64, p50: u64, p99: u64, sent: u64) -> Report {
+    let mut report = fixture::healthy();
+    let [p50, p99, sent] = [p50, p99, sent].map(Duration::from_micros);
+    report.latency = LatencyStats { count, p50, p99, max: p99 * 3, ..report.latency };
+    report.service.p99 = sent;
+    report
+}
+
+#[test]
+fn latency_is_told_from_two_calls_on_and_as_a_multiple_from_twice_on() {
+    let told = |count, p99, deadlocks| {
+        let mut report = with(count, 1_000, p99, p99);
+        report.deadlock_count = deadlocks;
+        figures::latency(&report).unwrap_or_default()
+    };
+    let never = "Calls never answered count with the time waited for them.";
+    for (count, p99, deadlocks, expected) in [
+        (1, 500, 0, ""),
+        (2, 500, 0, "Half of the 2 calls took at most 1.00ms; the slowest took 1.50ms."),
+        (
+            99,
+            700,
+            0,
+            "Half of the 99 calls took at most 1.00ms; the slowest took 2.10ms, 2.1 times the median.",
+        ),
+        (100, 1_999, 0, "Half of the 100 calls took at most 1.00ms and 99% at most 2.00ms."),
+        (
+            100,
+            2_000,
+            0,
+            "Half of the 100 calls took at most 1.00ms and 99% at most 2.00ms, 2.0 times the median.",
+        ),
+        (
+            100,
+            1_000,
+            49,
+            &format!("Half of the 100 calls took at most 1.00ms and 99% at most 1.00ms. {never}"),
+        ),
+        (100, 1_000, 50, ""),
+        (5, 500, 3, ""),
+    ] {
+        assert_eq!(told(count, p99, deadlocks), expected, "{count} {p99} {deadlocks}");
+    }
+}
+
+#[test]
+fn calls_waited_if_there_are_enough_and_it_is_noticed() {
+    for (name, count, due, sent, is_told) in [
+        ("twice, and a millisecond", 100, 2_000, 1_000, true),
+        ("too few", 99, 2_000, 1_000, false),
+        ("less than twice", 100, 2_000, 1_001, false),
+        ("less than a millisecond", 100, 1_998, 999, false),
+    ] {
+        let told = figures::waiting(&with(count, 900, due, sent));
+        assert_eq!(told.is_some(), is_told, "{name}: {told:?}");
+    }
+}
+
+#[test]
+fn a_tail_has_five_calls_two_thirds_of_which_are_one_tools() {
+    // Quick and slow calls of a, then of b.
+    for (name, quick, slow, other_quick, other_slow, is_told) in [
+        ("five", 100, 0, 0, 5, true),
+        ("four", 100, 0, 0, 4, false),
+        ("two thirds", 100, 2, 0, 4, true),
+        ("less than two thirds", 100, 3, 0, 5, false),
+        ("two thirds of the calls, too", 40, 0, 60, 20, true),
+        ("more of the calls", 40, 0, 61, 20, false),
+    ] {
+        let run = sustained().ok("a", quick, 1_000).ok("a", slow, 50_000);
+        let mut report = run.ok("b", other_quick, 1_000).ok("b", other_slow, 50_000).report();
+        let ms = Duration::from_millis;
+        (report.latency.p50, report.latency.p99) = (ms(25), ms(50));
+        let told = figures::slow_tail(&report);
+        assert_eq!(told.is_some(), is_told, "{name}: {told:?}");
+        report.latency.p50 += Duration::from_nanos(1);
+        assert_eq!(figures::slow_tail(&report), None, "{name}: p99 is not twice the median");
+    }
+    let three = sustained().ok("a", 900, 1_000).ok("b", 60, 1_000).ok("c", 40, 50_000);
+    assert!(told(three).contains("concentrated on `c`: 4% of all calls"));
+}
+
+#[test]
+fn memory_changes_by_five_megabytes_and_a_tenth() {
+    for (name, first, last, expected) in [
+        ("both", 50.0, 55.0, "grew from 50.0 MB to 55.0 MB; only"),
+        ("less than five", 40.0, 44.9, ""),
+        ("less than a tenth", 60.0, 65.0, ""),
+        ("down", 50.0, 45.0, "fell from 50.0 MB to 45.0 MB."),
+        ("down by too little", 40.0, 35.1, ""),
+    ] {
+        let told = figures::memory(&sustained().memory(&[first, last]).report());
+        assert_eq!(told.is_some(), !expected.is_empty(), "{name}: {told:?}");
+        assert!(told.unwrap_or_default().contains(expected), "{name}");
+    }
+}
+
+#[test]
+fn who_found_a_deadlock_is_told_nothing_of_percentiles() {
+    let report = |deadlocks| Report { deadlock_count: deadlocks, ..with(10, 1, 1, 1) };
+    assert!(figures::few_calls(&report(0)).is_some());
+    assert_eq!(figures::few_calls(&report(1)), None);
 }
