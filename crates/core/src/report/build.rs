@@ -290,3 +290,92 @@ pub(super) fn verdict(report: &Report, findings: &[super::Finding]) -> Verdict {
         Verdict::Pass
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        event::note,
+        report::fixture::{Run, healthy},
+    };
+
+    fn sustained() -> Run {
+        Run::of(Scenario::sustained())
+    }
+
+    #[test]
+    fn what_matters_can_be_shown_again() {
+        let run = sustained().ok("t", 10, 9).failed("t", ErrorCategory::ToolError, 5, "no");
+        let report = run.noted(note::OUR_TROUBLE, "a file was slow").report();
+        let again = report.again();
+        assert!(again.is_some());
+        for severity in [Severity::Info, Severity::Warning] {
+            let found = report.findings.iter().filter(|finding| finding.severity == severity);
+            let expected = again.as_ref().filter(|_| severity > Severity::Info);
+            let found: Vec<_> = found.map(|finding| finding.reproduce.as_ref()).collect();
+            assert!(!found.is_empty(), "{severity:?}: {:?}", report.findings);
+            assert!(found.iter().all(|known| *known == expected), "{severity:?}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn the_trace_has_what_happened_but_for_what_was_left_out() {
+        let mut run = sustained().ok("t", 10, 9);
+        run.tally.untraced = Untraced { calls: 4, lines: 7, lost_lines: 3, notes: 2 };
+        run.tally.segments[0].counts.dropped = 1;
+        let (info, tally) = (run.info, run.tally);
+        let report = unjudged(info.clone(), &tally);
+        assert_eq!(report.trace_events, 20 + 2 - 7 - 3, "a request and a response each");
+        let (mode, bytes) = (info.trace, info.trace_bytes);
+        let expected = TraceStats { mode, calls: 9, kept_calls: 5, lost_lines: 3, bytes };
+        assert_eq!(report.trace, expected);
+        let report = unjudged(RunInfo { trace_path: PathBuf::new(), ..info }, &tally);
+        assert_eq!(report.trace, TraceStats { calls: 9, ..TraceStats::default() });
+        assert_eq!((report.trace_events, report.verdict), (0, Verdict::Invalid));
+    }
+
+    #[test]
+    fn calls_with_made_up_arguments_say_so() {
+        let run = sustained().noted(note::MADE_UP_CALL, "b {}").noted(note::PLANNED_CALL, "a {}");
+        assert_eq!(run.report().calls, ["a {}", "b {} (made up)"]);
+    }
+
+    #[test]
+    fn limits_see_what_was_measured_and_nothing_else() {
+        let report = healthy();
+        let latency = &report.latency;
+        let times = Measured {
+            p50_latency: Some(latency.p50),
+            p95_latency: Some(latency.p95),
+            p99_latency: Some(latency.p99),
+            p999_latency: Some(latency.p999),
+            ..Measured::default()
+        };
+        let rps = Some(report.throughput.requests_per_sec);
+        let all = Measured { error_rate: Some(0.0), memory_growth_mb: Some(1.0), rps, ..times };
+        assert_eq!(measured(&report), all);
+        assert_eq!(measured(&sustained().report()), Measured::default());
+        let run = sustained().ok("t", 30, 9_000).failed("t", ErrorCategory::ToolError, 10, "no");
+        let tool = run.report().tools.remove(0);
+        let (error_rate, rps) = (Some(0.25), Some(20.0));
+        let expected = Measured { error_rate, rps, ..measured_times(&tool.latency) };
+        assert_eq!(measured_tool(&tool, 2.0), expected);
+        assert_eq!(measured_tool(&tool, 0.0).rps, None, "in no time");
+        let unused = ToolStats {
+            successful_requests: 0,
+            errors: Default::default(),
+            latency: LatencyStats::default(),
+            ..tool
+        };
+        let expected = Measured { rps: Some(0.0), ..Measured::default() };
+        assert_eq!(measured_tool(&unused, 2.0), expected);
+    }
+
+    #[test]
+    fn a_search_is_not_judged_as_a_whole() {
+        let limits = Thresholds { p50_latency: Duration::from_millis(1), ..Thresholds::default() };
+        let of = |run: Run| run.limits(limits.clone()).ok("t", 200, 9_000).report();
+        assert_eq!(of(sustained()).threshold_violations.len(), 1);
+        assert!(of(Run::of(Scenario::capacity())).threshold_violations.is_empty());
+    }
+}

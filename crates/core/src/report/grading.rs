@@ -78,9 +78,83 @@ fn answered_with_error(tool: &ToolStats) -> bool {
 mod tests {
     use super::*;
     use crate::{
-        report::{fixture::Run, phrases},
+        report::{
+            LatencyStats, SegmentStats, Verdict,
+            fixture::{Run, ramped},
+            phrases,
+        },
         scenario::Scenario,
     };
+    use std::time::Duration;
+
+    #[test]
+    fn what_cannot_be_judged_has_no_grade() {
+        let graded = |change: fn(&mut Report)| {
+            let mut report = Run::of(Scenario::sustained()).ok("t", 100, 900).report();
+            change(&mut report);
+            grade(&report).is_some()
+        };
+        for (name, change, expected) in [
+            ("a hundred calls", (|_| ()) as fn(&mut Report), true),
+            ("fewer", |report| report.latency.count = 99, false),
+            ("invalid", |report| report.verdict = Verdict::Invalid, false),
+            ("failed", |report| report.verdict = Verdict::Fail, true),
+            ("our fault", |report| report.validity.client_bound = true, false),
+            ("interrupted", |report| report.interrupted = true, false),
+            ("not all sent", |report| report.dropped = 1, false),
+            ("bad input", |report| report.fuzz = Some(Default::default()), false),
+        ] {
+            assert_eq!(graded(change), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_highest_load_is_compared_with_one_call_at_a_time() {
+        let graded = |steps: &[(u32, u64)]| {
+            let mut report = ramped();
+            let step = report.segments.remove(0);
+            let stats = |(load, p50): &(u32, u64)| SegmentStats {
+                load: Some(Level::Concurrent(*load)),
+                latency: LatencyStats {
+                    p50: Duration::from_millis(*p50),
+                    count: u64::from(*p50 > 0),
+                    ..LatencyStats::default()
+                },
+                ..step.clone()
+            };
+            report.segments = steps.iter().map(stats).collect();
+            grade(&report).expect("a valid run").concurrency
+        };
+        for (name, steps, expected) in [
+            ("twice", &[(1, 10), (8, 20)][..], Some(Grade::A)),
+            ("five times", &[(1, 10), (8, 50)], Some(Grade::B)),
+            ("the highest is not the last", &[(4, 20), (8, 50), (1, 10), (2, 20)], Some(Grade::B)),
+            ("nobody was ever alone", &[(2, 10), (8, 20)], None),
+            ("nobody had company", &[(1, 10)], None),
+            ("no call was measured alone", &[(1, 0), (8, 20)], None),
+            ("none under load", &[(1, 10), (8, 0)], None),
+        ] {
+            assert_eq!(graded(steps), expected, "{name}");
+        }
+        let caps = [Severity::Critical, Severity::Warning, Severity::Info].map(cap);
+        assert_eq!(caps, [Some(Grade::F), Some(Grade::B), None]);
+    }
+
+    #[test]
+    fn only_replies_are_paths_of_error() {
+        use ErrorCategory::{ProtocolError, ServerError, Timeout, ToolError};
+        let mut tool = Run::of(Scenario::sustained()).ok("t", 1, 900).report().tools.remove(0);
+        for (errors, expected) in [
+            (&[(ServerError, 1)][..], true),
+            (&[(ProtocolError, 1)], true),
+            (&[(Timeout, 9), (ToolError, 1)], true),
+            (&[(Timeout, 9), (ToolError, 0)], false),
+            (&[], false),
+        ] {
+            tool.errors = errors.iter().copied().collect();
+            assert_eq!(answered_with_error(&tool), expected, "{errors:?}");
+        }
+    }
 
     #[test]
     fn what_was_found_caps_the_grade() {

@@ -79,3 +79,31 @@ pub(super) fn tool_windows(tally: &Tally, tools: &mut [ToolStats]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{report::fixture::Run, scenario::Scenario};
+
+    #[test]
+    fn steps_that_a_scenario_does_not_name_have_a_number() {
+        let run = Run::of(Scenario::sustained()).ok("t", 5, 900);
+        let report = run.segment(2).ok("t", 7, 900).report();
+        let told: Vec<_> =
+            report.segments.iter().map(|step| (step.label.as_str(), step.total_requests)).collect();
+        assert_eq!(told, [("step 1", 0), ("step 2", 7)]);
+        assert!(report.segments.iter().all(|step| step.load.is_none()));
+    }
+
+    #[test]
+    fn a_long_run_has_windows_of_several_seconds() {
+        let of = |calls| Run::of(Scenario::sustained()).every(1_000).ok("t", calls, 900).report();
+        let short = of(600).windows;
+        assert_eq!((short.len(), short[599].from_secs, short[599].secs), (600, 599, 1));
+        let long = of(601).windows;
+        let seen: Vec<_> =
+            long.iter().map(|window| (window.from_secs, window.secs, window.ok)).collect();
+        assert_eq!(seen[..3], [(0, 2, 2), (2, 2, 2), (4, 2, 2)]);
+        assert_eq!((seen.len(), seen[300]), (301, (600, 1, 1)));
+        assert_eq!(long[1].response_ns.count(), 2);
+    }
+}

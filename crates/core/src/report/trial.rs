@@ -159,6 +159,60 @@ mod tests {
     }
 
     #[test]
+    fn limits_that_no_trial_can_measure_are_left_out() {
+        let calm = calls(|_| 20);
+        let tool = ToolThresholds {
+            p50_latency: Duration::from_secs(1),
+            p95_latency: Duration::from_secs(1),
+            p99_latency: Duration::from_secs(1),
+            p999_latency: Duration::from_secs(1),
+            error_rate: 0.5,
+            min_rps: 1e9,
+            ..ToolThresholds::new("echo")
+        };
+        let limits = Thresholds {
+            memory_growth_mb: 1.0,
+            min_rps: 1e9,
+            tool: vec![tool, ToolThresholds { error_rate: 0.0, ..ToolThresholds::new("unused") }],
+            ..Thresholds::default()
+        };
+        let hold = Duration::from_secs(5);
+        assert_eq!(judge_trial(&calm.segments, 100.0, hold, &limits), Ok(()));
+    }
+
+    #[test]
+    fn a_trial_is_offered_up_to_three_hundredths_late() {
+        let mut sent = Segment::default();
+        (sent.counts.issued, sent.first_start) = (1, Some(Duration::ZERO));
+        let judge = |sent: &Segment| {
+            let limits = Thresholds::default();
+            judge_trial(std::slice::from_ref(sent), 1.0, Duration::from_secs(97), &limits)
+        };
+        sent.last_sent = Duration::from_secs(100);
+        assert_eq!(judge(&sent), Ok(()));
+        sent.last_sent += Duration::from_millis(1);
+        assert!(matches!(judge(&sent), Err((TrialOutcome::Invalid, _))));
+    }
+
+    #[test]
+    fn a_queue_of_a_twentieth_of_the_trial_may_be_chance() {
+        // The last call ends 249 ms later after it was due than the first.
+        let grows = calls(|n| 20 + n / 2);
+        let judge = |hold| {
+            let limits = Thresholds::default();
+            judge_trial(&grows.segments, 100.0, Duration::from_millis(hold), &limits)
+        };
+        assert_eq!(judge(4_980), Ok(()));
+        let (outcome, why) = judge(4_960).unwrap_err();
+        assert_eq!(outcome, TrialOutcome::Failed);
+        assert_eq!(why, "calls were still waiting at its end, 249.0ms behind");
+        let late = trial(|n| if n > 400 { 900 } else { 200 });
+        assert_eq!(late, Ok(()), "some are slow at the end, and half of them are not");
+        let early = trial(|n| if n < 100 { 20 } else { 900 });
+        assert_eq!(early, Ok(()), "some are quick at the beginning");
+    }
+
+    #[test]
     fn a_queue_that_grows_fails_a_trial_and_slow_calls_do_not() {
         // At 10 % beyond the capacity each call waits 1 ms longer than the one before.
         let (outcome, why) = trial(|n| 20 + n).unwrap_err();

@@ -117,6 +117,7 @@ fn slow(validity: &Validity, total: &Segment) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::{Event, GeneratorSample};
 
     fn sent(issued: u64, dropped: u64) -> Segment {
         let mut segment = Segment::default();
@@ -198,6 +199,70 @@ mod tests {
         assert_eq!(asked(&closed, &total(6), Duration::ZERO), None);
         let pattern = Scenario::pattern().load(rate(5.0)).build();
         assert_eq!(asked(&pattern, &total(6), Duration::ZERO), None);
+    }
+
+    #[test]
+    fn a_rate_is_asked_for_to_its_end_if_only_a_moment_is_missing() {
+        let ramp = Scenario::ramp().levels(rate(10.0), rate(20.0)).step_increment(10.0);
+        let ramp = ramp.duration(Duration::from_secs(10)).build();
+        for (sent_until, area, over) in
+            [(9_600, 150.0, 10.0), (9_500, 140.0, 9.5), (0, 150.0, 10.0)]
+        {
+            let mut total = Segment::default();
+            (total.first_start, total.last_sent) = (None, Duration::from_millis(sent_until));
+            let asked = asked(&ramp, &total, Duration::ZERO).expect("a rate");
+            assert!((asked - area / over).abs() < 1e-9, "{sent_until} ms: {asked}");
+        }
+    }
+
+    /// A load thread was on a CPU for so many milliseconds of a second.
+    fn busy_for(cpu: u64) -> Event<'static> {
+        let [wall, cpu] = [1_000, cpu].map(Duration::from_millis);
+        let starved = Duration::ZERO;
+        Event::Generator(GeneratorSample { at: wall, worker: 0, wall, cpu, starved })
+    }
+
+    /// A hundred calls a second for ten seconds are asked for, and half of them are sent.
+    fn judged(dropped: u64, cpu: u64, exits: bool) -> Validity {
+        let scenario = Scenario::sustained().rate(100.0).duration(Duration::from_secs(10)).build();
+        let mut tally = Tally::default();
+        if cpu > 0 {
+            tally.observe(&busy_for(cpu));
+        }
+        if exits {
+            tally.observe(&Event::note(Duration::ZERO, note::SERVER_EXIT, "it ended"));
+        }
+        let mut total = sent(500 + dropped, dropped);
+        (total.first_start, total.last_sent) = (Some(Duration::ZERO), Duration::from_secs(10));
+        validity(&scenario, &tally, &total)
+    }
+
+    #[test]
+    fn what_was_sent_is_what_counts() {
+        let validity = judged(50, 500, false);
+        assert_eq!(validity.offered_per_sec, Some(49.9), "from the first of 500 to the last");
+        assert_eq!(validity.cpu_us_per_call, Some(1_000.0));
+        assert_eq!(validity.busiest_thread, Some(0.5));
+        assert!(!validity.client_bound, "the server left no room: {:?}", validity.reasons);
+        assert_eq!(judged(50, 0, false).cpu_us_per_call, None, "not measured");
+        let slow = judged(0, 0, false);
+        let reason = "100 calls a second were asked for and only 50 sent";
+        assert_eq!((slow.client_bound, slow.reasons), (true, vec![reason.to_owned()]));
+        assert_eq!(judged(0, 0, true).reasons, [""; 0], "the server ended, and calls had to wait");
+        let mut idle = Tally::default();
+        idle.observe(&busy_for(10));
+        let none = super::validity(&Scenario::sustained().build(), &idle, &Segment::default());
+        assert_eq!((none.cpu_us_per_call, none.busiest_thread), (None, Some(0.01)));
+    }
+
+    #[test]
+    fn a_session_that_was_opened_again_made_calls_late() {
+        let lag = LatencyStats { p99: Duration::from_millis(500), ..LatencyStats::default() };
+        let validity = Validity { lag, ..Validity::default() };
+        let mut tally = Tally::default();
+        assert!(late(&validity, Duration::from_millis(600), &tally).is_some());
+        tally.observe(&Event::note(Duration::ZERO, note::SERVER_EXIT, "it ended"));
+        assert_eq!(late(&validity, Duration::from_millis(600), &tally), None);
     }
 
     fn rate(per_second: f64) -> crate::pace::Level {

@@ -124,3 +124,24 @@ impl TraceStats {
         self.mode != Trace::Off && self.kept_calls == self.calls && self.lost_lines == 0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trace_is_whole_if_nothing_was_left_out_or_lost() {
+        for (mode, calls, kept_calls, lost_lines, expected) in [
+            (Trace::Full, 9, 9, 0, true),
+            (Trace::Sampled, 9, 9, 0, true),
+            (Trace::Off, 9, 9, 0, false),
+            (Trace::Full, 9, 8, 0, false),
+            (Trace::Full, 9, 9, 1, false),
+        ] {
+            let trace = TraceStats { mode, calls, kept_calls, lost_lines, bytes: 0 };
+            assert_eq!(trace.is_whole(), expected, "{trace:?}");
+        }
+        assert!(TraceStats::of_older_file().is_whole());
+        assert!(!TraceStats::default().is_whole());
+    }
+}

@@ -91,3 +91,18 @@ impl Verdict {
         matches!(self, Self::Pass | Self::Warning)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_have_three_decimals_and_no_nan() {
+        let found = crate::report::fixture::violated().findings.remove(0);
+        let found = Finding { figures: BTreeMap::new(), ..found };
+        let found = found.figure("a", 1.234_56).figure("b", f64::NAN).figure("c", None);
+        let found = found.figure("d", Some(-2.0)).figure("e", f64::INFINITY);
+        let expected = [("a", 1.235), ("d", -2.0)].map(|(name, value)| (name.to_owned(), value));
+        assert_eq!(found.figures, expected.into());
+    }
+}

@@ -154,3 +154,41 @@ impl Report {
         json::Metrics.render(self, &mut std::fs::File::create(path)?)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::fixture::{healthy, violated, windows};
+
+    #[test]
+    fn calls_that_were_not_sent_did_not_fail() {
+        for (due, dropped, errors, expected) in
+            [(10, 4, 3, Some(0.5)), (10, 0, 0, Some(0.0)), (4, 4, 0, None), (0, 0, 0, None)]
+        {
+            let mut report = healthy();
+            report.throughput.total_requests = due;
+            (report.dropped, report.errors.total) = (dropped, errors);
+            assert_eq!(report.error_rate(), expected, "{due} {dropped} {errors}");
+        }
+    }
+
+    #[test]
+    fn pauses_add_up_and_take_their_windows_with_them() {
+        let secs = Duration::from_secs;
+        let mut report = Report { windows: windows(&[(9, 0, 5); 6]), ..healthy() };
+        assert_eq!((report.paused(), report.unpaused_windows().len()), (Duration::ZERO, 6));
+        report.pauses =
+            vec![Pause { from: secs(1), to: secs(2) }, Pause { from: secs(3), to: secs(5) }];
+        assert_eq!(report.paused(), secs(3));
+        let left: Vec<u64> =
+            report.unpaused_windows().iter().map(|window| window.from_secs).collect();
+        assert_eq!(left, [0, 2, 5]);
+    }
+
+    #[test]
+    fn a_finding_is_found_by_its_id() {
+        let report = violated();
+        assert_eq!(report.finding("errors"), report.findings.first());
+        assert_eq!(report.finding("none"), None);
+    }
+}

@@ -194,3 +194,36 @@ impl Window {
         !paused_within(pauses, from, from + Duration::from_secs(self.secs)).is_zero()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{report::fixture, scenario::Scenario};
+
+    #[test]
+    fn growth_needs_two_samples() {
+        let growth = |megabytes: &[f64]| {
+            let run = fixture::Run::of(Scenario::sustained()).memory(megabytes);
+            run.report().process.growth_mb()
+        };
+        for (megabytes, expected) in [
+            (&[][..], None),
+            (&[100.0], None),
+            (&[100.0, 130.0], Some(30.0)),
+            (&[100.0, 130.0, 80.0], Some(-20.0)),
+        ] {
+            assert_eq!(growth(megabytes), expected, "{megabytes:?}");
+        }
+    }
+
+    #[test]
+    fn a_window_was_held_if_a_pause_lies_in_a_part_of_it() {
+        let window = Window { from_secs: 10, secs: 5, ..fixture::windows(&[(1, 0, 5)]).remove(0) };
+        for (from, to, expected) in
+            [(12, 13, true), (14, 20, true), (0, 11, true), (0, 10, false), (15, 16, false)]
+        {
+            let [from, to] = [from, to].map(Duration::from_secs);
+            assert_eq!(window.is_within(&[Pause { from, to }]), expected, "{from:?}");
+        }
+    }
+}
