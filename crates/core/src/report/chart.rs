@@ -139,6 +139,36 @@ mod tests {
         assert!((5..=12).contains(&text.lines().count()), "{text}");
     }
 
+    #[test]
+    fn bounds_are_round_numbers_around_what_was_measured() {
+        for (name, min, max, expected) in [
+            ("less than tenfold", 10, 99, vec![10, 20, 30, 40, 50, 60, 70, 80, 90, 100]),
+            ("tenfold", 10, 100, vec![10, 20, 50, 100, 200]),
+            (
+                "a tenth of the range",
+                300,
+                700,
+                vec![300, 350, 400, 450, 500, 550, 600, 650, 700, 750],
+            ),
+            ("a hundredth of the value", 1_000, 1_001, vec![1_000, 1_010]),
+            ("nothing to divide", 3, 3, vec![3, 4]),
+            ("whole decades", 1, 200_000, (0..7).map(|power| 10_u64.pow(power)).collect()),
+            (
+                "the end of the numbers",
+                1,
+                u64::MAX,
+                (0..19).map(|power| 10_u64.pow(power)).collect(),
+            ),
+        ] {
+            assert_eq!(bounds(min, max), expected, "{name}");
+        }
+        let most = bounds(1, 100_000);
+        assert_eq!((most.len(), most.last()), (MOST_ROWS + 1, Some(&200_000)));
+        for (count, columns) in [(0, 0), (1, 1), (25, 1), (26, 2), (500, 20), (1_000, 40)] {
+            assert_eq!(bar(count, 1_000), columns, "{count}");
+        }
+    }
+
     proptest! {
         #[test]
         fn every_call_is_in_one_row(nanos in prop::collection::vec(0_u64..8_000_000_000_000, 1..40)) {

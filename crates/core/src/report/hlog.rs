@@ -164,6 +164,25 @@ mod tests {
     }
 
     #[test]
+    fn seconds_without_a_call_have_no_line_of_a_tool() {
+        let run = fixture::Run::of(Scenario::sustained().tool("echo"));
+        let report = run.ok("echo", 20, 1_500).later(3).ok("echo", 20, 1_500).report();
+        let lines = read(&rendered(&report));
+        let starts = |tag: Option<&str>| -> Vec<u64> {
+            lines.iter().filter(|line| line.0.as_deref() == tag).map(|line| line.1).collect()
+        };
+        assert_eq!(starts(None), [0, 1, 2, 3]);
+        assert_eq!(starts(Some("echo")), [0, 3]);
+    }
+
+    #[test]
+    fn faults_are_told_by_all_forms_but_the_log() {
+        for entry in crate::report::RENDERERS {
+            assert_eq!(entry.renderer.shows_faults(), entry.name != "hlog", "{}", entry.name);
+        }
+    }
+
+    #[test]
     fn names_that_would_break_a_line_are_encoded() {
         assert_eq!(encoded("tools/call"), "tools/call");
         assert_eq!(encoded("a,b c\nTag=é%"), "a%2Cb%20c%0ATag%3D%C3%A9%25");

@@ -347,3 +347,69 @@ fn table(head: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        config::Trace,
+        outcome::ErrorCategory,
+        report::{
+            ServerInfo,
+            fixture::{Run, healthy, violated},
+        },
+        scenario::Scenario,
+    };
+
+    #[test]
+    fn a_trace_says_what_it_does_not_have() {
+        let mut report = Report { trace_events: 5, ..healthy() };
+        let all = TraceStats { bytes: 0, ..report.trace };
+        let sampled =
+            TraceStats { mode: Trace::Sampled, calls: 1_000_000, kept_calls: 12_345, ..all };
+        for (stats, expected) in [
+            (all, "Full trace: `./trace.jsonl` (5 events)"),
+            (TraceStats { bytes: 2_048, ..all }, "Full trace: `./trace.jsonl` (5 events, 2.0KiB)"),
+            (sampled, "Trace: `./trace.jsonl` (5 events): sampled, 12,345 of 1,000,000 calls kept"),
+            (
+                TraceStats { lost_lines: 1, ..sampled },
+                "Trace: `./trace.jsonl` (5 events): sampled, 12,345 of 1,000,000 calls kept, 1 line lost to a slow disk",
+            ),
+        ] {
+            report.trace = stats;
+            assert_eq!(trace(&report), format!("\n## Trace\n\n{expected}\n"));
+        }
+        report.trace_path = Default::default();
+        assert_eq!(trace(&report), "\n## Trace\n\nNo trace was kept.\n");
+    }
+
+    #[test]
+    fn what_there_is_not_is_not_told() {
+        let mut report = Report { server_info: ServerInfo::default(), ..healthy() };
+        assert!(head(&report).contains("**Server:** `  `  \n"), "{}", head(&report));
+        assert!(!summary(&report).contains("Not sent"));
+        (report.dropped, report.calls) = (1_000, vec!["get {}".into(), "put {}".into()]);
+        assert!(summary(&report).contains("\n- Not sent: 1,000\n"), "{}", summary(&report));
+        assert!(head(&report).contains("**Calls:** `get {}`, `put {}`  \n"), "{}", head(&report));
+        let withdrawn =
+            Run::of(Scenario::sustained()).failed("t", ErrorCategory::Cancelled, 2, "x");
+        let told = tools(&withdrawn.report());
+        let row: Vec<&str> = told.lines().last().unwrap_or_default().split('|').collect();
+        let cells: Vec<&str> = row.iter().map(|cell| cell.trim()).collect();
+        assert_eq!(cells, ["", "`t`", "2", "2", "-", "-", "-", "-", "-", "-", ""]);
+    }
+
+    #[test]
+    fn a_finding_has_its_parts_in_their_order() {
+        let mut found = violated().findings.remove(0);
+        (found.id, found.message) = ("slow".into(), "It is slow.".into());
+        (found.evidence, found.meaning, found.hint) = (Vec::new(), None, None);
+        assert_eq!(finding(&found), "\n### WARNING: `slow`\n\nIt is slow.\n");
+        found.evidence = vec!["one".into(), "two".into()];
+        (found.meaning, found.hint) = (Some("Users wait.".into()), Some("Look.".into()));
+        assert_eq!(
+            finding(&found),
+            "\n### WARNING: `slow`\n\nIt is slow.\n\nUsers wait.\n\n- one\n- two\n\nHint: Look.\n"
+        );
+    }
+}

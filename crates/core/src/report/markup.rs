@@ -48,6 +48,12 @@ mod tests {
         assert_eq!(prose("``", 80), "\\`\\`");
         assert_eq!(code("a`b", 80), "``a`b``");
         assert_eq!(code("`", 80), "`` ` ``");
+        for (text, told) in
+            [("`a", "`` `a ``"), ("a`", "`` a` ``"), ("", "`  `"), ("a``b`c", "```a``b`c```")]
+        {
+            assert_eq!(code(text, 80), told);
+        }
+        assert_eq!(prose("`a` b `c` d", 80), "`a` b `c` d");
         assert_eq!(cell("a|b", 80), "`a\\x7cb`");
     }
 

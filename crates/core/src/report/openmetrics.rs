@@ -314,7 +314,11 @@ fn faults(report: &Report, text: &mut Text) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{outcome::ErrorCategory, report::fixture, scenario::Scenario};
+    use crate::{
+        outcome::ErrorCategory,
+        report::{Severity, fixture},
+        scenario::Scenario,
+    };
 
     fn rendered(report: &Report) -> String {
         let mut text = Vec::new();
@@ -350,6 +354,35 @@ mod tests {
     }
 
     #[test]
+    fn findings_are_counted_by_what_they_are() {
+        let mut report = fixture::violated();
+        let mut found = report.findings.remove(0);
+        let mut findings = Vec::new();
+        for (id, severity) in [
+            ("slow", Severity::Warning),
+            ("bug", Severity::Critical),
+            ("slow", Severity::Warning),
+            ("slow", Severity::Info),
+        ] {
+            (found.id, found.severity) = (id.into(), severity);
+            findings.push(found.clone());
+        }
+        report.findings = findings;
+        let text = rendered(&report);
+        let counts: Vec<&str> = text
+            .lines()
+            .filter(|line| line.starts_with("mcp_loadtest_findings{"))
+            .filter_map(|line| line.split_once("_mcp\",").map(|(_, rest)| rest))
+            .collect();
+        let expected = [
+            "id=\"bug\",severity=\"critical\"} 1",
+            "id=\"slow\",severity=\"info\"} 1",
+            "id=\"slow\",severity=\"warning\"} 2",
+        ];
+        assert_eq!(counts, expected, "{text}");
+    }
+
+    #[test]
     fn text_from_a_server_cannot_leave_its_label() {
         let text = rendered(&fixture::hostile());
         for line in text.lines().filter(|line| !line.starts_with('#')) {
@@ -372,5 +405,6 @@ mod tests {
         }
         let labels = tool_labels(&report);
         assert_ne!(labels[0], labels[1]);
+        assert!(labels[1].starts_with("1:long"), "{}", labels[1]);
     }
 }

@@ -241,7 +241,126 @@ pub(crate) fn printable(at: SystemTime) -> SystemTime {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::Scenario;
+    use crate::{
+        report::{
+            LatencyStats,
+            fixture::healthy,
+            summary::{BaselineSummary, summary},
+        },
+        scenario::Scenario,
+    };
+
+    #[test]
+    fn a_comparison_is_told_only_of_a_run_that_passes_by_itself() {
+        use ComparisonVerdict::{Invalid, Pass, Regression, Undecided};
+        let why = "compared with the baseline: p99 is up";
+        for (own, compared, colour, word, told) in [
+            (Verdict::Pass, None, Verdict::Pass, "PASS", ""),
+            (Verdict::Pass, Some(Pass), Verdict::Pass, "PASS", ""),
+            (Verdict::Warning, Some(Pass), Verdict::Warning, "WARNING", ""),
+            (Verdict::Pass, Some(Undecided), Verdict::Invalid, "UNDECIDED", why),
+            (Verdict::Warning, Some(Undecided), Verdict::Invalid, "UNDECIDED", why),
+            (Verdict::Pass, Some(Invalid), Verdict::Fail, "INVALID", why),
+            (Verdict::Pass, Some(Regression), Verdict::Fail, "REGRESSION", why),
+            (Verdict::Fail, Some(Regression), Verdict::Fail, "FAIL", ""),
+            (Verdict::Critical, Some(Undecided), Verdict::Critical, "CRITICAL", ""),
+            (Verdict::Invalid, Some(Regression), Verdict::Invalid, "INVALID", ""),
+        ] {
+            let baseline = compared.map(|verdict| BaselineSummary {
+                run_id: "01JV".into(),
+                run_dir: None,
+                verdict,
+                message: "p99 is up".into(),
+            });
+            let mut report = Report { verdict: own, baseline, ..healthy() };
+            let name = format!("{own:?} {compared:?}");
+            assert_eq!((tone(&report), reasons(&report).as_str()), (colour, told), "{name}");
+            assert_eq!([report.headline(), summary(&report, None).headline()], [word; 2], "{name}");
+            report.interrupted = true;
+            let both =
+                if told.is_empty() { "interrupted".into() } else { format!("interrupted; {why}") };
+            assert_eq!(reasons(&report), both, "{name}");
+        }
+    }
+
+    #[test]
+    fn only_what_is_known_of_a_server_is_told() {
+        let server = ServerInfo { transport: "http".into(), ..ServerInfo::default() };
+        assert_eq!(server_facts(&ServerInfo::default()), [""; 0]);
+        assert_eq!(server_facts(&server), ["http"]);
+        let named = ServerInfo { name: Some("echo".into()), tools: Some(1), ..server };
+        assert_eq!(server_facts(&named), ["http", "echo", "1 tool"]);
+    }
+
+    #[test]
+    fn load_is_told_with_how_late_it_was_sent() {
+        let mut report = healthy();
+        assert_eq!(offered(&report), None);
+        let validity = &mut report.validity;
+        (validity.asked_per_sec, validity.offered_per_sec) = (Some(1_000.0), Some(999.5));
+        assert_eq!(offered(&report).unwrap(), "1,000.00 calls/s asked, 999.50 sent");
+        report.validity.lag = LatencyStats {
+            count: 9,
+            p50: Duration::from_millis(1),
+            p99: Duration::from_millis(20),
+            ..LatencyStats::default()
+        };
+        assert_eq!(
+            offered(&report).unwrap(),
+            "1,000.00 calls/s asked, 999.50 sent; sent 1.00ms late (median), 20.0ms (p99)"
+        );
+    }
+
+    #[test]
+    fn coverage_is_told_where_there_is_something_to_cover() {
+        for (registered, listed, expected) in [
+            (1, 0, None),
+            (2, 0, Some("1 of 2 tools called, 0 with error replies")),
+            (1, 1, Some("1 of 1 schema keyword reached")),
+            (
+                2,
+                1,
+                Some("1 of 2 tools called, 0 with error replies; 1 of 1 schema keyword reached"),
+            ),
+        ] {
+            let keywords = Some(KeywordCoverage { listed, reached: 1, missed: Vec::new() });
+            let coverage = Coverage { registered, exercised: 1, keywords, ..Coverage::default() };
+            let report = Report { coverage, ..healthy() };
+            assert_eq!(super::coverage(&report).as_deref(), expected, "{registered} {listed}");
+        }
+    }
+
+    #[test]
+    fn cases_of_which_there_is_none_are_not_told() {
+        let mut stats = FuzzStats {
+            planned: 10,
+            cases: 5,
+            classes: [(Class::Clean, 5), (Class::Slow, 0)].into(),
+            ..FuzzStats::default()
+        };
+        assert_eq!(fuzz(&stats), "5 of 10 sent: 5 clean");
+        (stats.discarded, stats.left_alone) = (1, vec!["delete".into()]);
+        assert_eq!(
+            fuzz(&stats),
+            "5 of 10 sent: 5 clean; 1 made and thrown away; 1 tool left alone (name one with `--tool`)"
+        );
+    }
+
+    #[test]
+    fn service_times_differ_by_more_than_a_fifth() {
+        for (count, response, service, expected) in [
+            (1, 100, 80, false),
+            (1, 100, 79, true),
+            (1, 100, 120, false),
+            (1, 100, 121, true),
+            (0, 100, 10, false),
+        ] {
+            let mut report = healthy();
+            (report.latency.count, report.latency.p99) = (count, Duration::from_millis(response));
+            report.service.p99 = Duration::from_millis(service);
+            assert_eq!(service_differs(&report), expected, "{count} {response} {service}");
+        }
+    }
 
     #[test]
     fn scenarios_read_like_the_design() {

@@ -240,3 +240,48 @@ pub fn summary(report: &Report, run_dir: Option<&Path>) -> Summary {
 pub fn schema() -> Value {
     schema_for!(Summary).to_value()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        compare::{Policy, runs},
+        report::fixture::{healthy, violated},
+    };
+
+    #[test]
+    fn whoever_interrupts_asks_for_130_and_missing_files_are_bad_usage() {
+        let unwritten = |mut report: Report| {
+            let mut found = violated().findings.remove(0);
+            found.id = UNWRITTEN.to_owned();
+            report.findings.push(found);
+            report
+        };
+        let interrupted = |report: Report| Report { interrupted: true, ..report };
+        for (name, report, expected) in [
+            ("passed", healthy(), Exit::Pass),
+            ("failed", violated(), Exit::Fail),
+            ("interrupted", interrupted(healthy()), Exit::Interrupted),
+            ("failed and interrupted", interrupted(violated()), Exit::Interrupted),
+            ("interrupted and unwritten", unwritten(interrupted(healthy())), Exit::Usage),
+        ] {
+            assert_eq!(exit(&report), expected, "{name}");
+            assert_eq!(summary(&report, None).exit_code, expected.code(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_comparison_brings_its_word_and_the_exit_code() {
+        let base = healthy();
+        let comparison = runs(&base, &base, &Policy::default());
+        let mut told = summary(&base, None);
+        told.compared(&comparison, Exit::Fail);
+        let expected = BaselineSummary {
+            run_id: base.run_id,
+            run_dir: comparison.base.runs[0].run_dir.clone(),
+            verdict: comparison.verdict,
+            message: comparison.headline(),
+        };
+        assert_eq!((told.baseline, told.exit_code), (Some(expected), 1));
+    }
+}

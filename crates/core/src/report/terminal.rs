@@ -8,6 +8,8 @@ mod course;
 mod kept;
 mod screen;
 mod sections;
+#[cfg(test)]
+mod tests;
 
 use std::io;
 

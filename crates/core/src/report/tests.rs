@@ -257,7 +257,12 @@ fn what_is_no_metrics_is_refused_with_a_reason() {
     for (text, reason) in cases {
         let error = json::read(text).unwrap_err();
         assert!(error.to_string().contains(reason), "{error}");
-        assert!(error.hint().is_some());
+        let hint = error.hint().unwrap();
+        let about = match error {
+            json::ReadError::Format { .. } => "point to a `metrics.json`",
+            _ => "made again from its trace",
+        };
+        assert!(hint.contains(about), "{hint}");
     }
 }
 

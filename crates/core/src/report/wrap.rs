@@ -92,6 +92,15 @@ mod tests {
     }
 
     #[test]
+    fn a_line_holds_a_character_even_where_none_fits() {
+        assert_eq!(wrap("漢字", 1), ["漢", "字"]);
+        assert_eq!(wrap("漢", 1), ["漢"]);
+        assert_eq!((cut("ab", 1), cut("漢字", 1)), ("a…".into(), "漢…".into()));
+        assert_eq!(wrap("  one   two  ", 7), ["one two"]);
+        assert_eq!(wrap("abc def", 6), ["abc", "def"]);
+    }
+
+    #[test]
     fn a_break_makes_no_command() {
         assert_eq!(wrap("xxxx ::error::y", 14), ["xxxx", ":\\x3aerror::y"]);
     }

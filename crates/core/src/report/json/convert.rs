@@ -338,3 +338,23 @@ impl From<Step> for StepStats {
         Self { name: step.name, latency: LatencyStats::from_histogram(step.histogram_ns) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::report::{Renderer as _, fixture::healthy, json};
+
+    /// JSON has no such numbers, and what cannot be read back is no use.
+    #[test]
+    fn numbers_that_are_none_are_written_as_nothing() {
+        let mut report = healthy();
+        let sample = &mut report.process.samples[0];
+        (sample.rss_mb, sample.pss_mb, sample.cpu_pct) = (f64::NAN, Some(f64::INFINITY), f64::NAN);
+        report.throughput.requests_per_sec = f64::INFINITY;
+        let mut bytes = Vec::new();
+        json::Metrics.render(&report, &mut bytes).unwrap();
+        let read = json::read(&String::from_utf8(bytes).unwrap()).expect("numbers");
+        let sample = read.process.samples[0];
+        assert_eq!((sample.rss_mb, sample.pss_mb, sample.cpu_pct), (0.0, Some(0.0), 0.0));
+        assert_eq!(read.throughput.requests_per_sec, 0.0);
+    }
+}

@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn objects_of_a_list_have_a_line_each() {
-        let value = json!({"a": {}, "b": [[1, 2], [3, 4]], "c": [{"d": [{"e": 1}], "f": {}}, {}], "g": [], "h": {"i": [{}]}});
+        let value = json!({"a": {}, "b": [[1, 2], [3, 4]], "c": [{"d": [{"e": 1}], "f": {}}, {}], "g": [], "h": {"i": [{}]}, "j": [[{"k": 1}], [{}]]});
         insta::assert_snapshot!(text(&value), @r#"
         {
           "a": {},
@@ -147,7 +147,8 @@ mod tests {
             "i": [
               {}
             ]
-          }
+          },
+          "j": [[{"k": 1}],[{}]]
         }
         "#);
         assert_eq!(serde_json::from_str::<Value>(&text(&value)).unwrap(), value);

@@ -119,6 +119,19 @@ mod tests {
     }
 
     #[test]
+    fn schemas_say_what_a_time_is_where_it_stands() {
+        let schema = super::super::schema();
+        let number = serde_json::json!({ "type": "number", "minimum": 0 });
+        let member = |name: &str, part: &str| schema["properties"][name][part].clone();
+        for (part, expected) in number.as_object().unwrap() {
+            assert_eq!(&member("duration_secs", part), expected, "{part}");
+            assert_eq!(&schema["properties"]["hung_for_ms"]["items"][part], expected, "{part}");
+        }
+        assert_eq!(member("started_at", "type"), "string");
+        assert_eq!(member("started_at", "format"), "date-time");
+    }
+
+    #[test]
     fn times_are_written_as_the_design_has_them() {
         let at = SystemTime::UNIX_EPOCH + Duration::from_secs(1_778_398_200);
         assert_eq!(serde_json::to_value(Timestamp(at)).unwrap(), "2026-05-10T07:30:00Z");

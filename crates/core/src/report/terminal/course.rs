@@ -66,6 +66,31 @@ impl Signs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::fixture::{healthy, windows};
+
+    #[test]
+    fn a_course_has_five_windows_and_fills_its_room() {
+        let of = |seconds: usize, errors: u64| {
+            let mut report = healthy();
+            report.windows = windows(&vec![(9, 0, 5); seconds]);
+            report.errors.total = errors;
+            course(&report, Signs::Ascii)
+        };
+        let flat = |columns: usize| "#".repeat(columns);
+        assert_eq!([of(0, 0), of(5, 0)], [None, None], "the last window is broken off");
+        assert_eq!(of(6, 0), Some(format!("calls/s {0}, p99 {0}", flat(5))));
+        assert_eq!(
+            of(61, 0),
+            Some(format!("calls/s {0}, p99 {0}", flat(20))),
+            "22 columns at most"
+        );
+        let failed = format!("calls/s {0}, p99 {0}, failed {1}", flat(15), "_".repeat(15));
+        assert_eq!(of(61, 1), Some(failed));
+        let tool = windows(&[(9, 0, 5); 5]);
+        assert_eq!(course_of(&tool, 8, Signs::Ascii), flat(5));
+        assert_eq!(course_of(&tool[..4], 8, Signs::Ascii), "");
+        assert_eq!(rate(&Window { secs: 2, ..windows(&[(6, 1, 5)]).remove(0) }), Some(3.5));
+    }
 
     #[test]
     fn a_peak_is_seen_however_little_room_there_is() {
