@@ -281,6 +281,10 @@ mod tests {
         ] {
             assert_eq!(steps(pauses), expected, "{name}");
         }
+        let mut short = spike(&[]);
+        short.scenario_kind =
+            Scenario::spike().duration(secs(12)).burst(secs(8), secs(4)).build().kind;
+        assert_eq!(spans(&short).len(), 2, "nothing follows the burst");
         let pause = Span { from: 4.0, to: 6.0, name: "paused".into(), mark: Mark::Pause };
         assert_eq!(spans(&spike(&[(4, 6)])).last(), Some(&pause));
     }

@@ -351,6 +351,22 @@ mod tests {
     }
 
     #[test]
+    fn an_axis_has_room_for_what_lies_on_top_of_each_other() {
+        let line = |unit, values: [f64; 2]| {
+            chart(Thin::Mean, unit, values.map(Some).to_vec()).series.remove(0)
+        };
+        let mut chart = chart(Thin::Mean, Unit::Count, vec![Some(1.0), Some(3.0)]);
+        chart.series.push(line(Unit::Count, [4.0, 4.0]));
+        chart.series.push(line(Unit::Percent, [900.0, 900.0]));
+        assert_eq!(chart.axis(Unit::Count).scale, Scale::linear(4.0));
+        chart.limits = vec![(70.0, "limit".into())];
+        assert_eq!(chart.axis(Unit::Count).scale, Scale::linear(70.0));
+        chart.series.pop();
+        chart.shape = Shape::Stack;
+        assert_eq!(chart.axis(Unit::Count).scale, Scale::linear(7.0));
+    }
+
+    #[test]
     fn a_peak_survives_thinning() {
         let values = (0..1_000).map(|at| Some(if at == 777 { 50.0 } else { 1.0 }));
         let rows = chart(Thin::Highest, Unit::Millis, values.collect()).table().rows;

@@ -186,6 +186,13 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_cannot_be_made_is_an_error() {
+        let nowhere = Path::new("no/such/directory/report");
+        assert!(healthy().write_markdown(nowhere).is_err());
+        assert!(healthy().write_json(nowhere).is_err());
+    }
+
+    #[test]
     fn a_finding_is_found_by_its_id() {
         let report = violated();
         assert_eq!(report.finding("errors"), report.findings.first());

@@ -9,6 +9,7 @@ use crate::{
     scenario::Scenario,
     thresholds::Thresholds,
 };
+use anstyle::{AnsiColor, Style};
 use std::time::Duration;
 
 fn lines(report: &Report, detail: usize) -> Vec<String> {
@@ -74,6 +75,31 @@ fn a_finding_has_a_command_of_its_own_or_none() {
         (Some(own), Some(meaning))
     );
     assert_eq!(field(&report, "Again"), report.again(), "and all of them once");
+}
+
+#[test]
+fn labels_have_the_colour_of_what_they_say() {
+    let mut report = violated();
+    report.thresholds.min_rps = 1.0;
+    for (severity, label) in [(Severity::Critical, "CRITICAL"), (Severity::Info, "INFO")] {
+        let mut found = report.findings[0].clone();
+        (found.severity, found.id) = (severity, label.into());
+        report.findings.push(found);
+    }
+    let lines = fitting(&report, Signs::Ascii);
+    for (label, colour) in [
+        ("FAIL", Some(AnsiColor::Red)),
+        ("Kept", Some(AnsiColor::Green)),
+        ("Violated", Some(AnsiColor::Red)),
+        ("INFO", None),
+        ("WARNING", Some(AnsiColor::Yellow)),
+        ("CRITICAL", Some(AnsiColor::Red)),
+        ("Server", None),
+    ] {
+        let line = lines.iter().find(|line| line.label == label).expect(label);
+        let expected = Style::new().fg_color(colour.map(Into::into)).bold();
+        assert_eq!(line.style, expected, "{label}");
+    }
 }
 
 #[test]
