@@ -77,8 +77,7 @@ pub(crate) fn felt(report: &Report, fault: &FaultWindow) -> Felt {
         report.windows[..last].iter().filter(|one| ended(one) > 0).collect();
     let (from, to) = (fault.from.as_secs_f64(), fault.to.as_secs_f64());
     // What was at work before, meanwhile and afterwards is not what made the difference.
-    let is_lasting =
-        |other: &FaultWindow| other != fault && other.from < fault.from && other.to > fault.to;
+    let is_lasting = |other: &FaultWindow| other.from < fault.from && other.to > fault.to;
     let quiet = |one: &Window| {
         !report.faults.iter().any(|other| is_within(one, other) && !is_lasting(other))
     };

@@ -107,6 +107,9 @@ fn finding(finding: &Finding) -> String {
     if let Some(hint) = &finding.hint {
         let _ = writeln!(text, "\nHint: {}", prose(hint, LONGEST_TEXT));
     }
+    if let Some(command) = &finding.reproduce {
+        let _ = writeln!(text, "\nAgain: {}", code(command, LONGEST_TEXT));
+    }
     text
 }
 

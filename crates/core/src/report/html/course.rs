@@ -87,7 +87,7 @@ pub(super) fn asked(report: &Report, windows: &[Window]) -> Option<Vec<Option<f6
         }
         let middle = window.from_secs as f64 + window.secs as f64 / 2.0;
         let since = middle - start - paused_until(report, middle);
-        let within = since >= 0.0 && since <= rate.length().as_secs_f64();
+        let within = since >= 0.0 && since < rate.length().as_secs_f64();
         within.then(|| rate.level(Duration::from_secs_f64(since)))
     };
     Some(windows.iter().map(at).collect())
