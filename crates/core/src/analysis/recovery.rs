@@ -20,7 +20,7 @@ pub(crate) const BURST_ERRORS: &str = "burst_errors";
 const SLOWER: u32 = 2;
 /// … and how much more, so that noise is no news.
 const NOTICEABLE: Duration = Duration::from_millis(10);
-/// How many times the share of failed calls before, that of the burst may be.
+/// By how much the share of failed calls in the burst may be above that before.
 const MORE_ERRORS: f64 = 0.01;
 /// The last part of the cool-down, in seconds: what has not recovered by then will not. In a short
 /// run it is what lies wholly in the second half of the cool-down; before, the queue may still drain.

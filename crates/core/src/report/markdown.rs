@@ -407,12 +407,15 @@ mod tests {
         let mut found = violated().findings.remove(0);
         (found.id, found.message) = ("slow".into(), "It is slow.".into());
         (found.evidence, found.meaning, found.hint) = (Vec::new(), None, None);
+        found.reproduce = None;
         assert_eq!(finding(&found), "\n### WARNING: `slow`\n\nIt is slow.\n");
         found.evidence = vec!["one".into(), "two".into()];
         (found.meaning, found.hint) = (Some("Users wait.".into()), Some("Look.".into()));
+        found.reproduce = Some("mcp-loadtest run".into());
         assert_eq!(
             finding(&found),
-            "\n### WARNING: `slow`\n\nIt is slow.\n\nUsers wait.\n\n- one\n- two\n\nHint: Look.\n"
+            "\n### WARNING: `slow`\n\nIt is slow.\n\nUsers wait.\n\n- one\n- two\n\nHint: Look.\n\
+             \nAgain: `mcp-loadtest run`\n"
         );
     }
 }

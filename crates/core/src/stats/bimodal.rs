@@ -100,9 +100,9 @@ impl Density {
         let mut peaks = self.maxima();
         // First what no valley sets apart, the shallowest first; then what holds too little.
         while let Some(at) = self.shallowest(&peaks) {
-            let keep =
+            let lower =
                 if self.smooth[peaks[at]] >= self.smooth[peaks[at + 1]] { at + 1 } else { at };
-            peaks.remove(keep);
+            peaks.remove(lower);
         }
         loop {
             let parts = self.parts(&peaks);

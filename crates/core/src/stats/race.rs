@@ -180,7 +180,8 @@ fn judge(values: &[Option<&Value>]) -> Place {
 /// Whether what differs are times that lie near each other, as those of one run do. Times of other
 /// data do not, and an id that some answers share is somebody's.
 fn is_clock(masks: &[Mask]) -> bool {
-    let Some(first) = masks.first() else { return false };
+    // Without times what differs is the type of a value.
+    let Some(first) = masks.first().filter(|first| !first.times.is_empty()) else { return false };
     masks.iter().all(|mask| {
         let times = mask.times.iter().zip(&first.times);
         mask.ids == first.ids
@@ -374,6 +375,18 @@ mod tests {
         ];
         for other in others {
             assert_eq!(compared(100, other).verdict, DivergenceVerdict::Divergent, "{}", other(99));
+        }
+    }
+
+    #[test]
+    fn values_of_another_type_are_no_times() {
+        for (one, other) in [
+            (json!("true"), json!(true)),
+            (json!("123"), json!(123)),
+            (json!({ "a": "{}" }), json!({ "a": {} })),
+        ] {
+            let compared = compare_results(&[one.clone(), other]);
+            assert_eq!(compared.verdict, DivergenceVerdict::Divergent, "{one}");
         }
     }
 

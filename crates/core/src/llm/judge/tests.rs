@@ -418,6 +418,8 @@ fn every_rule_is_listed_and_the_report_has_a_schema() {
         "retried_not_retryable",
         "retry_storm",
         "no_backoff",
+        "token_not_renewed",
+        "without_a_token",
         "used_truncated_answer",
     ];
     assert_eq!(ids, expected);
