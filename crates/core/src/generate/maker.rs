@@ -263,6 +263,11 @@ mod tests {
             (json!({ "type": ["array", "string"], "minItems": 1e12 }), Err(Why::TooMuch)),
             (json!({ "anyOf": [{ "type": "null" }, { "const": 7 }] }), Ok(json!(7))),
             (json!({ "anyOf": [] }), Err(Why::NoValue("there is nothing to choose from"))),
+            // More choices than maps of keywords.
+            (
+                json!({ "anyOf": [{ "const": 7 }], "oneOf": [true], "if": true, "then": true }),
+                Ok(json!(7)),
+            ),
         ] {
             assert_eq!(make("v", schema.clone()), expected, "{schema}");
         }
