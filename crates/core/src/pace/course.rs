@@ -240,4 +240,78 @@ mod tests {
         assert_eq!(course.reaches(125.0), Some(Duration::from_secs(5)));
         assert_eq!(course.level(Duration::from_secs(5)), 50.0);
     }
+
+    /// Five stages of a second: 5, up to 9, 9, down to 1, and 1.
+    fn hill() -> Course {
+        let second = Duration::from_secs(1);
+        let slope = |from, to| Stage { length: second, from, to };
+        let level = |level| Stage::step(level, second);
+        Course::new(vec![level(5.0), slope(5.0, 9.0), level(9.0), slope(9.0, 1.0), level(1.0)])
+    }
+
+    #[test]
+    fn a_ramp_that_begins_above_nothing_has_its_own_area() {
+        let ramp = Stage { length: Duration::from_secs(10), from: 20.0, to: 100.0 };
+        let (whole, five) = (Course::new(vec![ramp]), Duration::from_secs(5));
+        // 20 · 5 + 8 · 5² / 2, and 20 · 10 + 8 · 10² / 2.
+        assert_eq!((whole.area(five), whole.area(whole.length())), (200.0, 600.0));
+        assert_eq!((whole.level(five), whole.reaches(200.0)), (60.0, Some(five)));
+        let later = Course::new(vec![Stage::step(3.0, five), ramp]);
+        assert_eq!((later.level(five * 2), later.area(five * 2)), (60.0, 215.0));
+        assert_eq!(later.reaches(215.0), Some(five * 2));
+    }
+
+    #[test]
+    fn a_moment_belongs_to_the_stage_that_begins_with_it() {
+        let levels = [0, 999, 1_000, 1_500, 2_000, 3_250, 4_000, 5_000, 9_000];
+        let levels = levels.map(|at| hill().level(Duration::from_millis(at)));
+        assert_eq!(levels, [5.0, 5.0, 5.0, 7.0, 9.0, 7.0, 1.0, 0.0, 0.0]);
+        let stages = [0, 999, 1_000, 4_999, 5_000].map(Duration::from_millis);
+        assert_eq!(stages.map(|at| hill().stage_at(at)), [0, 0, 1, 4, 4]);
+        assert_eq!(hill().highest(), 9.0);
+    }
+
+    #[test]
+    fn stages_without_length_or_level_are_passed_over() {
+        let second = Duration::from_secs(1);
+        let nothing = Stage { length: Duration::ZERO, from: 0.0, to: 10.0 };
+        let course =
+            Course::new(vec![Stage::step(10.0, second), nothing, Stage::step(10.0, second)]);
+        assert_eq!((course.area(second * 2), course.highest()), (20.0, 10.0));
+        assert_eq!(course.reaches(15.0), Some(Duration::from_millis(1_500)));
+        let pause = [10.0, 0.0, 10.0].map(|level| Stage::step(level, second));
+        let pause = Course::new(pause.to_vec());
+        assert_eq!(
+            pause.reaches(10.0),
+            Some(second * 2),
+            "what is due at the end of a stage waits"
+        );
+        assert_eq!(pause.reaches(20.0), None, "the end is no part of it");
+        let odd = Stage { length: second, from: f64::NAN, to: -3.0 };
+        assert_eq!(Course::new(vec![odd]).stages(), [Stage::step(0.0, second)]);
+    }
+
+    #[test]
+    fn the_next_moment_of_a_level_is_found_on_its_way_up() {
+        let cases: [(&str, f64, u64, Option<u64>); 11] = [
+            ("at once", 5.0, 0, Some(0)),
+            ("in the middle of a level", 5.0, 500, Some(500_000_000)),
+            ("on the way up", 6.0, 0, Some(1_250_000_001)),
+            ("on the way up, later", 8.0, 1_500, Some(1_750_000_001)),
+            ("already passed on the way up", 6.0, 1_500, Some(1_500_000_000)),
+            ("not before the top", 9.0, 0, Some(2_000_000_000)),
+            ("at the top", 9.0, 2_500, Some(2_500_000_000)),
+            ("still on the way down", 7.0, 3_250, Some(3_250_000_000)),
+            ("passed on the way down", 5.0, 3_750, None),
+            ("too high", 9.5, 0, None),
+            ("after the end", 1.0, 5_000, None),
+        ];
+        for (name, level, millis, expected) in cases {
+            let found = hill().when_at_least(level, Duration::from_millis(millis));
+            assert_eq!(found, expected.map(Duration::from_nanos), "{name}");
+        }
+        let steep = Stage { length: Duration::from_secs(1), from: 0.0, to: 1e9 };
+        let never = Course::new(vec![steep]).when_at_least(999_999_999.0, Duration::ZERO);
+        assert_eq!(never, None, "rounded up it would be the end itself");
+    }
 }

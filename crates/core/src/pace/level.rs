@@ -128,4 +128,33 @@ mod tests {
         assert!(serde_json::from_str::<Level>("-1").is_err());
         assert!(serde_json::from_str::<Level>("\"50\"").is_err());
     }
+
+    #[test]
+    fn a_level_is_told_and_changed_as_what_it_counts() {
+        let rate = |count| Level::Rate(Rate::per_second(count));
+        for (level, number, text, is_rate) in
+            [(Level::Concurrent(50), 50.0, "50 concurrent", false), (rate(2.5), 2.5, "2.5/s", true)]
+        {
+            assert_eq!((level.get(), level.is_rate()), (number, is_rate), "{text}");
+            assert_eq!(level.to_string(), text);
+        }
+        assert_eq!(Level::Concurrent(1).with(7.5), Level::Concurrent(8));
+        assert_eq!(Level::Concurrent(1).with(-3.0), Level::Concurrent(0));
+        assert_eq!(rate(1.0).with(7.5), rate(7.5));
+        assert_eq!(" 7 ".parse(), Ok(Level::Concurrent(7)));
+        assert_eq!("30/m".parse(), Ok(rate(0.5)));
+    }
+
+    #[test]
+    fn what_is_no_level_is_refused_with_a_reason() {
+        for (text, reason) in [
+            ("true", "expected a number of calls in flight, or a rate such as \"500/s\""),
+            ("4294967296", "too many calls"),
+            ("-1", "-1 is no number of calls"),
+            ("\"50\"", "`50` is not a rate"),
+        ] {
+            let error = serde_json::from_str::<Level>(text).unwrap_err().to_string();
+            assert!(error.contains(reason), "{text}: {error}");
+        }
+    }
 }

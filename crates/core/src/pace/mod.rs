@@ -142,4 +142,26 @@ mod tests {
         assert_eq!([0, 10].map(|at| two.segment(SECOND * at)), [1, 2], "two stages are two steps");
         assert_eq!(arrival.most_in_flight(), 50);
     }
+
+    #[test]
+    fn levels_are_rounded_to_whole_callers() {
+        let ramp = Stage { length: SECOND * 10, from: 0.0, to: 10.0 };
+        let arrival = Arrival::Closed(Course::new(vec![ramp]));
+        let limits = [400, 500, 1_499, 1_500].map(|at| arrival.due(0, Duration::from_millis(at)));
+        assert_eq!(limits, [0, 1, 1, 2].map(|limit| Due::WhenFree { limit }));
+        let wanted = [0, 1].map(|rank| arrival.when_wanted(rank, Duration::ZERO));
+        assert_eq!(wanted, [500_000_001, 1_500_000_001].map(|at| Some(Duration::from_nanos(at))));
+        assert_eq!((arrival.length(), arrival.most_in_flight()), (SECOND * 10, 10));
+    }
+
+    #[test]
+    fn what_people_write_has_a_schema_under_its_own_name() {
+        let of = |schema: schemars::Schema, name: &str| schema.to_value()["$defs"][name].clone();
+        let level = of(schemars::schema_for!(Vec<Level>), "Level");
+        assert_eq!(level["type"], serde_json::json!(["integer", "string"]));
+        let rate = of(schemars::schema_for!(Vec<Rate>), "Rate");
+        assert_eq!(rate["examples"], serde_json::json!(["500/s"]));
+        let think = of(schemars::schema_for!(Vec<ThinkTime>), "ThinkTime");
+        assert_eq!(think["examples"], serde_json::json!(["200ms", "100ms..500ms"]));
+    }
 }

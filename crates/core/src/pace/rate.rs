@@ -114,4 +114,21 @@ mod tests {
         assert_eq!(Rate::per_second(200.0).gap(), Duration::from_millis(5));
         assert_eq!(Rate::per_second(0.0).gap(), Duration::MAX);
     }
+
+    #[test]
+    fn only_a_rate_above_nothing_and_below_infinity_is_usable() {
+        let rates = [0.5, 0.0, -1.0, f64::INFINITY, f64::NAN];
+        let usable = rates.map(|rate| Rate::per_second(rate).is_usable());
+        assert_eq!(usable, [true, false, false, false, false]);
+    }
+
+    #[test]
+    fn a_rate_is_a_text_in_files_and_one_that_cannot_be_read_has_a_hint() {
+        assert_eq!(serde_json::to_string(&Rate::per_second(2.5)).unwrap(), "\"2.5/s\"");
+        assert_eq!(serde_json::from_str::<Rate>("\"30/m\"").unwrap(), Rate::per_second(0.5));
+        assert_eq!("0/s".parse(), Ok(Rate::per_second(0.0)));
+        let wrong = "5/x".parse::<Rate>().unwrap_err();
+        assert_eq!(wrong.to_string(), "`5/x` is not a rate such as `500/s` or `30/m`");
+        assert!(wrong.hint().is_some_and(|hint| hint.starts_with("write calls per second")));
+    }
 }

@@ -104,4 +104,25 @@ mod tests {
         assert!("fast".parse::<ThinkTime>().is_err());
         assert!("1s..".parse::<ThinkTime>().is_err());
     }
+
+    #[test]
+    fn a_range_is_used_from_end_to_end_and_a_fixed_pause_is_what_it_is() {
+        let millis = Duration::from_millis;
+        let (mut dice, range) = (Seed(1).dice(0), ThinkTime::between(millis(100), millis(500)));
+        let mut drawn: Vec<_> = (0..1_000).map(|_| range.draw(&mut dice)).collect();
+        drawn.sort_unstable();
+        assert!(drawn[0] < millis(110) && drawn[999] > millis(490), "{drawn:?}");
+        assert!(drawn[500].abs_diff(millis(300)) < millis(30), "{:?}", drawn[500]);
+        assert_eq!(ThinkTime::fixed(millis(7)).draw(&mut dice), millis(7));
+        assert_eq!(ThinkTime::fixed(millis(7)).to_string(), "7ms");
+        assert!(ThinkTime::default().is_none());
+        assert!(!ThinkTime::between(Duration::ZERO, millis(5)).is_none());
+    }
+
+    #[test]
+    fn a_pause_is_a_text_in_files() {
+        let think: ThinkTime = serde_json::from_str("\"500ms..100ms\"").unwrap();
+        assert_eq!(serde_json::to_string(&think).unwrap(), "\"100ms..500ms\"");
+        assert!(serde_json::from_str::<ThinkTime>("\"fast\"").is_err());
+    }
 }
