@@ -60,3 +60,37 @@ impl Counts {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts() -> Counts {
+        let mut counts = Counts { issued: 10, ok: 4, dropped: 2, ..Counts::default() };
+        let failed = [ErrorCategory::ToolError, ErrorCategory::Timeout, ErrorCategory::ToolError];
+        failed.into_iter().for_each(|category| counts.fail(category));
+        counts
+    }
+
+    #[test]
+    fn every_call_is_open_or_has_ended_in_one_way() {
+        let some = counts();
+        let of = [ErrorCategory::ToolError, ErrorCategory::Timeout, ErrorCategory::Crash];
+        assert_eq!(of.map(|category| some.of(category)), [2, 1, 0]);
+        assert_eq!((some.errors(), some.ended(), some.open()), (3, 7, 1));
+        assert!(!some.closes());
+        let all = Counts { issued: 9, ..some };
+        assert_eq!((all.open(), all.closes()), (0, true));
+        assert_eq!(all.error_rate(), Some(3.0 / 7.0));
+        assert_eq!(Counts { issued: 3, dropped: 3, ..Counts::default() }.error_rate(), None);
+    }
+
+    #[test]
+    fn what_two_have_is_added_kind_by_kind() {
+        let mut both = counts();
+        both.merge(&counts());
+        assert_eq!((both.issued, both.ok, both.dropped), (20, 8, 4));
+        assert_eq!(both.of(ErrorCategory::ToolError), 4);
+        assert_eq!((both.of(ErrorCategory::Timeout), both.errors()), (2, 6));
+    }
+}

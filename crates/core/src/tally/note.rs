@@ -66,3 +66,45 @@ pub(super) fn merge_notes<K: Ord>(to: &mut BTreeMap<K, Note>, from: BTreeMap<K, 
         to.entry(key).or_default().merge(&note);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn note(told: &[(u64, &str)]) -> Note {
+        let mut note = Note::default();
+        told.iter().for_each(|(at, text)| note.add(Duration::from_secs(*at), text));
+        note
+    }
+
+    fn kept(note: &Note, after: Option<u64>) -> Vec<(u64, &str)> {
+        note.since(after.map(Duration::from_secs)).map(|(at, text)| (at.as_secs(), text)).collect()
+    }
+
+    #[test]
+    fn an_example_keeps_its_first_time() {
+        let again = note(&[(3, "b"), (2, "a"), (9, "a"), (1, "b"), (1, "a")]);
+        assert_eq!((again.count, kept(&again, None)), (5, vec![(1, "a"), (1, "b")]));
+        let mut both = note(&[(5, "a"), (6, "c")]);
+        both.merge(&again);
+        assert_eq!((both.count, kept(&both, None)), (7, vec![(1, "a"), (1, "b"), (6, "c")]));
+    }
+
+    #[test]
+    fn the_earliest_five_are_kept() {
+        let texts = ["g", "f", "e", "d", "c", "b", "a"];
+        let late: Vec<_> = texts.into_iter().zip(1..).map(|(text, at)| (8 - at, text)).collect();
+        let expected = vec![(1, "a"), (2, "b"), (3, "c"), (4, "d"), (5, "e")];
+        assert_eq!(kept(&note(&late), None), expected);
+        let early: Vec<_> = late.into_iter().rev().collect();
+        assert_eq!(kept(&note(&early), None), expected);
+    }
+
+    #[test]
+    fn what_came_at_a_moment_did_not_come_after_it() {
+        let told = note(&[(1, "a"), (2, "b"), (3, "c")]);
+        assert_eq!(kept(&told, Some(2)), [(3, "c")]);
+        assert_eq!(kept(&told, Some(1)), [(2, "b"), (3, "c")]);
+        assert_eq!(kept(&told, Some(3)), []);
+    }
+}

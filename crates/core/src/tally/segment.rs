@@ -121,3 +121,63 @@ impl Segment {
 fn earlier(one: Option<Duration>, other: Option<Duration>) -> Option<Duration> {
     one.into_iter().chain(other).min()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::Phase;
+
+    fn call(tool: Option<&'static str>) -> Call<'static> {
+        Call {
+            request_id: 1,
+            session: 0,
+            worker: 0,
+            phase: Phase::Load,
+            method: "ping".into(),
+            tool: tool.map(Into::into),
+            segment: 0,
+            intended: Duration::ZERO,
+            started: Duration::ZERO,
+        }
+    }
+
+    /// Calls that all began at `start` and ended at `end`, in milliseconds.
+    fn segment(start: u64, end: u64, tools: &[&'static str]) -> Segment {
+        let mut segment = Segment::default();
+        for tool in tools {
+            segment.observe_start(Duration::from_millis(start), 1);
+            segment.observe_end(Duration::from_millis(end));
+            segment.counts.ok += 1;
+            segment.tool_of(&call(Some(tool))).counts.ok += 1;
+        }
+        segment
+    }
+
+    #[test]
+    fn tools_are_told_apart_and_a_method_stands_for_itself() {
+        let mut calls = segment(0, 1, &["a", "b", "b", "a", "c", "b"]);
+        calls.tool_of(&call(None)).counts.ok += 1;
+        calls.merge(&segment(0, 1, &["d", "b"]));
+        let ok = |name: &str| calls.tool(name).map(|tool| tool.counts.ok);
+        assert_eq!(["a", "b", "c", "d"].map(ok), [Some(2), Some(4), Some(1), Some(1)]);
+        assert_eq!((ok("ping"), ok("e")), (Some(1), None));
+    }
+
+    #[test]
+    fn the_load_lasts_from_the_first_start_to_the_last_end() {
+        let (early, late) = (segment(500, 1_500, &["a"; 3]), segment(1_000, 3_000, &["a"; 2]));
+        for (mut one, other) in [(early.clone(), &late), (late.clone(), &early)] {
+            one.merge(other);
+            assert_eq!(one.first_start, Some(Duration::from_millis(500)));
+            assert_eq!(one.first_end, Some(Duration::from_millis(1_500)));
+            assert_eq!(one.last_start, Duration::from_secs(1));
+            assert_eq!(one.load_time(), Duration::from_millis(2_500));
+            assert_eq!((one.counts.issued, one.throughput()), (5, 2.0));
+        }
+        let mut only = Segment::default();
+        only.merge(&late);
+        assert_eq!(only.first_start, Some(Duration::from_secs(1)));
+        assert_eq!(segment(7, 7, &["a"]).throughput(), 0.0, "no time is no rate");
+        assert_eq!(Segment::default().load_time(), Duration::ZERO);
+    }
+}

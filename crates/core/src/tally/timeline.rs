@@ -319,4 +319,45 @@ mod tests {
         one.merge(&other);
         assert_eq!(counts(&one.distributions()), [2 * (MOST_TOOLS as u64 + 1)]);
     }
+
+    #[test]
+    fn a_week_is_kept_by_the_second_and_all_that_follows_in_the_last_one() {
+        let mut timeline = Timeline::default();
+        for second in [604_799, 604_800, 604_801, 9_000_000] {
+            timeline.record("echo", Duration::from_secs(second), Duration::from_millis(1), false);
+        }
+        let counts = timeline.of("echo").unwrap().counts();
+        assert_eq!((counts.len(), counts[604_799].ok, counts[604_800].ok), (604_801, 1, 3));
+    }
+
+    #[test]
+    fn empty_seconds_follow_where_a_run_lasted_longer() {
+        let mut timeline = Timeline::default();
+        timeline.record("echo", Duration::from_secs(1), Duration::from_millis(1), false);
+        let seconds = timeline.whole();
+        for (lasting, expected) in [(4, vec![0, 1, 0, 0]), (1, vec![0, 1])] {
+            let longer = seconds.lasting(lasting);
+            assert_eq!(
+                longer.counts().iter().map(|second| second.ok).collect::<Vec<_>>(),
+                expected
+            );
+            assert_eq!(counts(&longer.distributions()), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_not_told_apart_is_told_on_without_a_name() {
+        let (mut seen, mut told) = (Timeline::default(), Timeline::default());
+        for index in 0..=MOST_TOOLS + 1 {
+            seen.record(&format!("{index}"), Duration::ZERO, Duration::from_millis(1), index == 0);
+        }
+        let moments = seen.between(0, 1);
+        let named = moments.iter().filter(|moment| moment.tool.is_some()).count();
+        assert_eq!((named, moments.len()), (MOST_TOOLS, MOST_TOOLS + 1));
+        moments.iter().for_each(|moment| told.add(moment));
+        let all = MOST_TOOLS as u64 + 2;
+        assert_eq!(told.seconds(), [Second { ok: all - 1, errors: 1, max_us: 1_000 }]);
+        assert_eq!(counts(&told.distributions()), [all]);
+        assert!(told.of("1").is_none());
+    }
 }

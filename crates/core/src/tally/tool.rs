@@ -75,3 +75,20 @@ impl ToolTally {
         self.first_batch = self.first_batch.saturating_add(other.first_batch);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tool_of_which_little_is_known_keeps_what_is() {
+        let mut response = histogram::new();
+        histogram::record(&mut response, Duration::from_millis(4));
+        let mut counts = Counts::default();
+        counts.ok += 1;
+        let tool = ToolTally::of("echo", counts, response.clone());
+        assert_eq!((tool.name.as_str(), tool.counts.ok, tool.first), ("echo", 1, None));
+        assert_eq!((tool.times.response(), &tool.times.service()), (&response, &response));
+        assert_eq!(tool.steady(), response);
+    }
+}
