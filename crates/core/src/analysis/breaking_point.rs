@@ -143,4 +143,65 @@ mod tests {
         assert_eq!(told, "no knee up to 20: throughput follows the load");
         assert_eq!(judge(&tally, &info(Scenario::sustained())), []);
     }
+
+    /// Twenty calls in each step, which take what `took` says for its callers.
+    fn steps(levels: impl Iterator<Item = u64>, took: fn(u64) -> u64) -> Tally {
+        let run = levels.enumerate().fold(Run::default(), |run, (step, callers)| {
+            (0..20).fold(run, |run, n| {
+                let start = callers * 100_000 + n * took(callers);
+                run.ok_in(step as u16 + 1, start, took(callers))
+            })
+        });
+        run.tally
+    }
+
+    fn ramp_info(from: u32, to: u32, step: f64) -> RunInfo {
+        let scenario = Scenario::ramp().concurrent(from, to).step_increment(step);
+        info(scenario.duration(Duration::from_secs(20)))
+    }
+
+    #[test]
+    fn a_collapse_is_a_warning_and_says_where_it_explodes() {
+        // 80 calls a second up to 8 callers, and 5 less for each one more.
+        let took =
+            |callers: u64| 1_000 * callers / (80 - 5 * callers.saturating_sub(8)).min(10 * callers);
+        let found = judge(&steps(1..=20, took), &ramp_info(1, 20, 1.0)).remove(0);
+        assert_eq!((found.id.as_str(), found.severity), (COLLAPSE, Severity::Warning));
+        assert!((6.5..8.5).contains(&found.figures["knee"]), "{found:?}");
+        assert!(found.evidence[1].starts_with("p99 explodes at "), "{:?}", found.evidence);
+        assert!(!found.figures.contains_key("errors_from"));
+    }
+
+    #[test]
+    fn a_server_at_its_limit_from_the_start_is_told_from_one_that_meets_it_there() {
+        let at_once = |first: u64| {
+            let took: fn(u64) -> u64 = match first {
+                400 => |callers| callers * 100,
+                _ => |callers| if callers == 4 { 380 } else { callers * 100 },
+            };
+            judge(&steps([4, 8, 12, 16].into_iter(), took), &ramp_info(4, 16, 4.0)).remove(0)
+        };
+        let (met, past) = (at_once(400), at_once(380));
+        assert_eq!((met.id.as_str(), met.severity), (BREAKING_POINT, Severity::Info));
+        assert!(
+            met.message.starts_with("the server has its knee at 4 calls in flight: "),
+            "{met:?}"
+        );
+        let limit = "the server is at its limit from the first step on: throughput is 10";
+        assert!(past.message.starts_with(limit), "{past:?}");
+    }
+
+    #[test]
+    fn a_step_is_measured_by_its_callers_and_its_good_calls() {
+        let part = |run: Run| run.tally.segments[0].clone();
+        let oks = |ends: &[u64]| ends.iter().fold(Run::default(), |run, end| run.ok(0, *end));
+        let failing = part(oks(&[100; 3]).failed(crate::outcome::ErrorCategory::ToolError, 100));
+        let found = point(&failing, Level::Concurrent(2)).expect("four calls");
+        assert_eq!((found.load, found.error_rate), (2.0, 0.25));
+        assert!((found.throughput - 15.0).abs() < 0.1, "{found:?}");
+        assert_eq!(between_ends(&part(oks(&[250, 500, 750]))), Some(4.0));
+        assert_eq!(between_ends(&part(oks(&[500, 500]))), None, "no time between them");
+        assert_eq!(between_ends(&part(oks(&[500]))), None);
+        assert_eq!(between_ends(&Segment::default()), None);
+    }
 }

@@ -105,4 +105,33 @@ mod tests {
     fn a_healthy_run_is_silent() {
         assert!(judge(&Run::default().oks(9).tally, &info(Scenario::sustained())).is_empty());
     }
+
+    #[test]
+    fn a_crash_shows_by_its_note_or_by_the_calls_it_took() {
+        let (exit, crowd) = (note::SERVER_EXIT, note::TOO_MANY_PROCESSES);
+        let cases: [(&str, u64, &[&'static str], &[&str]); 5] = [
+            ("calls alone", 1, &[], &[SERVER_CRASH]),
+            ("a note alone", 0, &[exit], &[SERVER_CRASH]),
+            ("neither", 0, &[], &[]),
+            ("we ended it", 1, &[crowd], &[TOO_MANY_PROCESSES]),
+            ("both", 1, &[exit, crowd], &[SERVER_CRASH, TOO_MANY_PROCESSES]),
+        ];
+        for (name, lost, notes, expected) in cases {
+            let run =
+                (0..lost).fold(Run::default().oks(3), |run, _| run.failed(ErrorCategory::Crash, 5));
+            let run = notes.iter().fold(run, |run, note| run.noted(*note, "told"));
+            let found = judge(&run.tally, &info(Scenario::sustained()));
+            let ids: Vec<_> = found.iter().map(|finding| finding.id.as_str()).collect();
+            assert_eq!(ids, expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_connection_that_was_closed_is_told_with_its_calls() {
+        let cut = Run::default().oks(3).failed(ErrorCategory::Disconnected, 5);
+        let found = judge(&cut.tally, &info(Scenario::sustained()));
+        assert_eq!((found.len(), found[0].id.as_str()), (1, DISCONNECTED));
+        assert_eq!(found[0].message, "the server closed the connection during 1 call");
+        assert_eq!(found[0].evidence, ["it broke"]);
+    }
 }

@@ -64,4 +64,23 @@ mod tests {
         assert_eq!(soak(|n| 10 + n % 7), []);
         assert_eq!(soak(|n| 110 - n / 10), []);
     }
+
+    #[test]
+    fn the_warm_up_counts_from_the_first_call() {
+        // The first call comes at 20 s, and a quarter of the 100 s is warm-up: slow until 45 s.
+        let run = (0..1_000_u64).fold(Run::default(), |run, n| {
+            run.ok(20_000 + n * 100, if n < 250 { 200 } else { 10 + (n - 250) / 10 })
+        });
+        let soak = info(Scenario::soak().duration(Duration::from_secs(100)));
+        let found = judge(&run.tally, &soak);
+        assert_eq!(found[0].id, LATENCY_DRIFT);
+        assert!(found[0].message.contains("ms every second: from 1"), "{}", found[0].message);
+    }
+
+    #[test]
+    fn a_mean_is_that_of_all_calls_in_milliseconds() {
+        let mean = |pairs: &[(u64, u64)]| mean_ms(&Buckets(pairs.to_vec()));
+        assert_eq!(mean(&[(1_000_000, 1), (3_000_000, 3)]), Some(2.5));
+        assert_eq!(mean(&[]), None);
+    }
 }

@@ -93,4 +93,21 @@ mod tests {
         let cut_off = Run::default().oks(9).failed(ErrorCategory::Cancelled, 1);
         assert!(judge(&cut_off.tally, &info(Scenario::sustained())).is_empty());
     }
+
+    #[test]
+    fn half_of_the_calls_are_not_most_of_them() {
+        let half = Run::default().oks(1).failed(ErrorCategory::ToolError, 1);
+        let found = judge(&half.tally, &info(Scenario::sustained()));
+        assert_eq!((found[0].id.as_str(), found[0].severity), (ERRORS, Severity::Warning));
+        assert_eq!(found[0].message, "1 of 2 calls failed");
+    }
+
+    #[test]
+    fn made_up_arguments_that_work_now_and_then_excuse_nothing() {
+        let run = Run::default()
+            .oks(9)
+            .failed(ErrorCategory::ToolError, 1)
+            .noted(note::MADE_UP_CALL, "git_status {}");
+        assert_eq!(judge(&run.tally, &info(Scenario::sustained()))[0].id, ERRORS);
+    }
 }

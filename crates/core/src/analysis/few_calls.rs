@@ -44,7 +44,7 @@ pub(super) fn judge(tally: &Tally, info: &RunInfo) -> Vec<Finding> {
 mod tests {
     use super::super::fixture::{Run, info};
     use super::*;
-    use crate::{scenario::Scenario, thresholds::Thresholds};
+    use crate::{outcome::ErrorCategory, scenario::Scenario, thresholds::Thresholds};
 
     fn told(calls: u64, limit: f64) -> Vec<Finding> {
         let mut info = info(Scenario::sustained());
@@ -65,5 +65,27 @@ mod tests {
         assert_eq!(told(5_000, 0.001), []);
         assert_eq!(told(10, f64::INFINITY), []);
         assert_eq!(told(10, 0.0), []);
+    }
+
+    #[test]
+    fn a_limit_is_kept_at_its_exact_value_and_broken_beyond() {
+        let told = |oks: u64, failed: u64, limit: f64| {
+            let mut info = info(Scenario::sustained());
+            info.thresholds = Thresholds { error_rate: limit, ..Thresholds::default() };
+            let run = (0..failed)
+                .fold(Run::default().oks(oks), |run, _| run.failed(ErrorCategory::ToolError, 5));
+            judge(&run.tally, &info)
+        };
+        let kept = told(99, 1, 0.01);
+        // Wilson's interval of 99 good calls of 100 begins at 94.55 %.
+        assert_eq!(
+            kept[0].message,
+            "1 of 100 calls failed, which keeps the limit of 1.00%; that few calls are no proof: the \
+             true share may be up to 5.45%"
+        );
+        assert_eq!((kept[0].figures["limit"], kept[0].figures["upper_bound"]), (0.01, 0.054));
+        assert_eq!(told(98, 2, 0.01), [], "broken");
+        assert_eq!(told(0, 0, 0.01), [], "no calls");
+        assert_eq!(told(9, 1, 1.0), [], "no limit");
     }
 }

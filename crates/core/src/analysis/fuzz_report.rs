@@ -148,4 +148,35 @@ mod tests {
         assert_eq!(built.verdict, report::Verdict::Critical);
         assert_eq!(built.fuzz.unwrap().of(Class::Crash), 1);
     }
+
+    #[test]
+    fn evidence_and_advice_are_those_of_the_class() {
+        let case = |class, repeats| FailedCase {
+            id: "arguments-echo-3".into(),
+            class,
+            label: "NUL".into(),
+            seen: "taken".into(),
+            repeats,
+            file: None,
+        };
+        let mut stats =
+            FuzzStats { planned: 9, ended_early: Some("time".into()), ..FuzzStats::default() };
+        for class in [Class::Crash, Class::Accepted, Class::Slow] {
+            stats.count(Payload::Arguments, class);
+        }
+        stats.failures = vec![case(Class::Crash, false), case(Class::Crash, true)];
+        stats.accepted = vec![case(Class::Accepted, false)];
+        let told = serde_json::to_string(&stats).unwrap();
+        let run = Run::default().oks(3).noted(note::FUZZ_REPORT, told.leak());
+        let found = judge(&run.tally, &info(Scenario::fuzzer()));
+        let [crash, accepted, slow, unfinished] = &found[..] else { panic!("{found:?}") };
+        assert_eq!(crash.evidence[0], "arguments-echo-3: NUL; taken (not seen again alone)");
+        assert_eq!(crash.evidence[1..], ["arguments-echo-3: NUL; taken"]);
+        assert_eq!(accepted.evidence, ["arguments-echo-3: NUL; taken"]);
+        assert_eq!(slow.evidence, [""; 0]);
+        let hints = [crash, accepted, slow].map(|one| one.hint.as_deref().unwrap_or_default());
+        assert!(hints[0].contains("replay") && hints[1].contains("inputSchema"), "{hints:?}");
+        assert_eq!((hints[2], crash.figures["cases"]), ("", 1.0));
+        assert_eq!(unfinished.message, "3 of 9 cases sent: time");
+    }
 }

@@ -71,4 +71,32 @@ mod tests {
             assert_eq!(mix(slow, 2)[0].id, INDEPENDENT);
         }
     }
+
+    #[test]
+    fn each_outcome_has_its_finding_and_its_figures() {
+        for (beside, id, severity) in [
+            (300, HEAD_OF_LINE, Severity::Warning),
+            (10, SHARED, Severity::Warning),
+            (2, INDEPENDENT, Severity::Info),
+        ] {
+            let found = mix("slow", beside).remove(0);
+            assert_eq!((found.id.as_str(), found.severity), (id, severity), "{beside} ms");
+            assert!(found.message.starts_with("`echo` beside `slow`: "), "{}", found.message);
+            assert_eq!(found.hint.is_some(), id == HEAD_OF_LINE, "{beside} ms");
+            let figures =
+                [("alone_p50_ms", 2.0), ("beside_p50_ms", beside as f64), ("slow_p50_ms", 500.0)];
+            for (name, millis) in figures {
+                assert!((found.figures[name] / millis - 1.0).abs() < 0.01, "{name}: {found:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn too_few_steps_or_calls_are_unclear_and_other_scenarios_are_not_judged() {
+        let unclear = |run: Run| judge(&run.tally, &info(Scenario::slow_mix())).remove(0).id;
+        assert_eq!(unclear(Run::default().ok_in(2, 0, 5)), UNCLEAR);
+        let run = Run::default().ok_in(1, 0, 2).ok_in(2, 10, 2).ok_of("slow", 3, 10, 500);
+        assert_eq!(judge(&run.tally, &info(Scenario::sustained())), []);
+        assert_eq!(unclear(run), UNCLEAR);
+    }
 }

@@ -129,4 +129,47 @@ mod tests {
         let too_few = Run::default().ok(0, 7_000).ok(8_000, 20);
         assert!(judge(&too_few.tally, &info(Scenario::sustained())).is_empty());
     }
+
+    #[test]
+    fn a_cliff_needs_all_its_limits_and_each_belongs_to_it() {
+        let millis = Duration::from_millis;
+        for (name, first, steady, explained, expected) in [
+            ("at all limits", 1_000, 50, 500, true),
+            ("not noticeable", 999, 10, 10, false),
+            ("19.6 times the median", 1_000, 51, 10, false),
+            ("explained by a queue", 1_000, 10, 501, false),
+        ] {
+            let found = is_cliff(millis(first), millis(steady), millis(explained));
+            assert_eq!(found, expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn three_steady_calls_are_enough_and_two_are_not() {
+        let told = |calls: u64| {
+            let run =
+                (0..calls).fold(Run::default().ok(0, 7_000), |run, n| run.ok(20_000 + n * 100, 20));
+            judge(&run.tally, &info(Scenario::sustained()))
+        };
+        assert_eq!(told(2), []);
+        assert!(told(3)[0].message.ends_with(": 350 times as long"), "{:?}", told(3));
+    }
+
+    #[test]
+    fn calls_are_serial_if_they_took_about_as_long_as_one_after_the_other() {
+        let of = |batch: u32, first: fn(Duration) -> Duration| {
+            let run = (0..batch).fold(Run::default(), |run, _| run.ok(0, 100));
+            let mut tool = steady(run).tally.total().tools.remove(0);
+            let alone = histogram::quantile(&tool.steady(), 0.5).expect("five calls");
+            tool.first = Some(first(alone * batch));
+            is_serial(&tool)
+        };
+        assert!(of(4, |queue| queue), "as long as the queue");
+        assert!(of(4, |queue| queue.mul_f64(0.75)));
+        assert!(!of(4, |queue| queue.mul_f64(0.75) - Duration::from_nanos(1)), "too short");
+        assert!(of(4, |queue| queue * 2 - Duration::from_nanos(1)));
+        assert!(!of(4, |queue| queue * 2), "too long");
+        assert!(!of(3, |queue| queue), "three may be chance");
+        assert!(!is_serial(&ToolTally::of("t", Default::default(), histogram::new())), "no calls");
+    }
 }

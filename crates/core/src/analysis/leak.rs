@@ -143,4 +143,30 @@ mod tests {
         assert_eq!(few[0].id, LEAK_INDETERMINATE);
         assert_eq!(few[0].hint.as_deref(), Some("run it for longer, or look more often"));
     }
+
+    #[test]
+    fn a_leak_is_told_for_each_call() {
+        // Half a megabyte a second over 120 s, by 5000 calls: 60 · 1024 / 5000 KB.
+        let found = soak(|second| 50.0 + second as f64 * 0.5).remove(0);
+        assert_eq!(found.evidence, ["12.29 KB a call"]);
+        let figures = ["kb_per_call", "per_sec", "over_the_run", "r2", "limit"];
+        assert_eq!(figures.map(|name| found.figures[name]), [12.288, 0.5, 60.0, 1.0, 10.0]);
+    }
+
+    #[test]
+    fn the_warm_up_counts_from_the_first_sample_and_the_limit_is_the_one_set() {
+        let mut run = Run::default().oks(50);
+        for second in 60..100 {
+            let at = Duration::from_secs(second);
+            let rss_mb = second as f64;
+            let sample =
+                ProcessSample { at, rss_mb, pss_mb: None, cpu_pct: 1.0, threads: 1, open_files: 9 };
+            run.tally.observe(&Event::Process(sample));
+        }
+        let mut soak = info(Scenario::soak().duration(Duration::from_secs(120)));
+        let found = judge(&run.tally, &soak);
+        assert!(found[0].message.contains(": 10 samples after the warm-up"), "{found:?}");
+        soak.thresholds.memory_growth_mb = 77.0;
+        assert_eq!(judge(&run.tally, &soak)[0].figures["limit"], 77.0);
+    }
 }

@@ -125,3 +125,38 @@ fn plural(count: u64, noun: &str) -> String {
 
 #[cfg(test)]
 mod fixture;
+
+#[cfg(test)]
+mod tests {
+    use super::fixture::{Run, info};
+    use super::*;
+    use crate::{event::note, outcome::ErrorCategory, scenario::Scenario};
+
+    #[test]
+    fn a_fuzzed_run_is_not_blamed_for_what_its_cases_provoke() {
+        let run = Run::default()
+            .oks(3)
+            .noted(note::FRAME_DEFECT, "not_json: hello")
+            .failed(ErrorCategory::ToolError, 5)
+            .failed(ErrorCategory::Malformed, 5);
+        let ids = |info: RunInfo| -> Vec<_> {
+            judge(&run.tally, &info).into_iter().map(|found| found.id).collect()
+        };
+        let sustained = ids(info(Scenario::sustained()));
+        assert_eq!(sustained, [frames::MALFORMED_REPLY, "frame_defect", "errors"], "gravest first");
+        assert_eq!(ids(info(Scenario::fuzzer())), ["frame_defect"]);
+    }
+
+    #[test]
+    fn nouns_agree_with_their_count() {
+        for (count, noun, expected) in [
+            (1, "reply", "1 reply"),
+            (0, "call", "0 calls"),
+            (2, "call", "2 calls"),
+            (2, "reply", "2 replies"),
+            (3, "process", "3 processes"),
+        ] {
+            assert_eq!(plural(count, noun), expected);
+        }
+    }
+}

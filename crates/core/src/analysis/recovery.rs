@@ -121,4 +121,32 @@ mod tests {
             told(&fine, &failing).unwrap().starts_with("more calls fail once the burst is over")
         );
     }
+
+    #[test]
+    fn what_is_slower_by_a_little_or_in_proportion_only_has_recovered() {
+        let judged = |before: u64, at_the_end: u64| {
+            let run = (0..300).fold(Run::default(), |run, n| {
+                let took = if n < 100 { before } else { at_the_end };
+                run.ok_in(1 + (n / 100) as u16, n * 100, took)
+            });
+            judge(&run.tally, &info(Scenario::spike()))
+        };
+        assert_eq!(judged(100, 150), [], "half as long again");
+        assert_eq!(judged(4, 12), [], "three times as long, but only 8 ms more");
+        let found = judged(5, 200);
+        let near = |name: &str, millis: f64| (found[0].figures[name] / millis - 1.0).abs() < 0.02;
+        assert!(near("before_ms", 5.0) && near("at_the_end_ms", 200.0), "{found:?}");
+    }
+
+    #[test]
+    fn one_percent_more_errors_are_told() {
+        let part = |run: Run| run.tally.segments[0].clone();
+        let fine = part(Run::default().oks(100));
+        let one = part(Run::default().oks(99).failed(ErrorCategory::ToolError, 5));
+        let two = part(Run::default().oks(98).failed(ErrorCategory::ToolError, 5));
+        let told = failed_more(&fine, &one, &fine).map(|finding| finding.message);
+        let expected = "the burst makes calls fail: 0.0% before it, 1.0% in it, 0.0% after it";
+        assert_eq!(told.as_deref(), Some(expected));
+        assert_eq!(failed_more(&one, &two, &two), None, "they failed before as well");
+    }
 }

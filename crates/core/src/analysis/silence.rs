@@ -233,4 +233,18 @@ mod tests {
     fn a_healthy_run_is_silent() {
         assert!(judge(&Run::default().oks(50).tally, &info(Scenario::deadlock_probe())).is_empty());
     }
+
+    #[test]
+    fn half_of_the_calls_are_not_most_of_them() {
+        for concurrent in [2_u32, 4] {
+            let late =
+                (0..concurrent / 2).fold(Run::default(), |run, n| run.slow(6_000 + u64::from(n)));
+            let run = late.oks(u64::from(concurrent / 2));
+            let probe = info(Scenario::deadlock_probe().concurrent(concurrent));
+            assert_eq!(ids(run, &probe), [(SLOW_CALLS.to_owned(), Severity::Info)], "{concurrent}");
+        }
+        let steady = Run::default().slow(6_000).ok(0, 5);
+        let expected = [(SLOW_CALLS.to_owned(), Severity::Warning)];
+        assert_eq!(ids(steady, &info(Scenario::sustained())), expected);
+    }
 }

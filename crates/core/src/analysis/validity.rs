@@ -120,4 +120,13 @@ mod tests {
         }
         assert_eq!(judge(&Run::default().oks(1_000).tally, &info(rate())), []);
     }
+
+    #[test]
+    fn one_call_in_a_hundred_may_be_dropped() {
+        let rate = Scenario::sustained().rate(100.0).duration(Duration::from_secs(10));
+        let mut run = Run::default().oks(990);
+        let at = Duration::from_secs(1);
+        run.tally.observe(&Event::Dropped { at, worker: 0, segment: 0, count: 10 });
+        assert_eq!(judge(&run.tally, &info(rate))[0].id, DROPPED_CALLS);
+    }
 }
