@@ -393,4 +393,24 @@ mod tests {
             prop_assert!(growth.fit.is_none_or(|fit| fit.predicted.is_finite() && fit.floor_slope.is_finite()));
         }
     }
+
+    #[test]
+    fn a_line_is_clear_at_both_limits() {
+        let line = |r2, slope, slope_error| Line {
+            slope,
+            intercept: 0.0,
+            r2,
+            slope_error,
+            slope_interval: Interval { low: 0.0, high: 1.0 },
+            points: 30,
+        };
+        for (r2, slope, error, expected) in [
+            (0.5, 5.0, 1.0, true),
+            (0.49, 5.0, 1.0, false),
+            (0.5, 4.9, 1.0, false),
+            (0.9, 1.2, 0.2, true),
+        ] {
+            assert_eq!(is_clear(&line(r2, slope, error)), expected, "{r2}, {slope} ± {error}");
+        }
+    }
 }

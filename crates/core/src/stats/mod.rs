@@ -31,3 +31,5 @@ mod stamps;
 mod fixed;
 #[cfg(test)]
 mod fixture;
+#[cfg(test)]
+mod limits;
