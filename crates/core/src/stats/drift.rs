@@ -225,4 +225,23 @@ mod tests {
             prop_assert!(drift.fit.is_none_or(|fit| fit.predicted.is_finite()));
         }
     }
+
+    #[test]
+    fn ten_points_are_enough() {
+        let ten = judge_drift(&series(ENOUGH, 1.0, |t| 20.0 + 5.0 * t), MINUTE, 0.0);
+        assert_eq!((ten.reason, ten.points), (DriftReason::Slower, ENOUGH));
+        let nine = judge_drift(&series(ENOUGH - 1, 1.0, |t| 20.0 + 5.0 * t), MINUTE, 0.0);
+        assert_eq!(nine.explain(), "9 points do not show how latency changes");
+    }
+
+    #[test]
+    fn a_rise_that_is_soon_over_is_sure_by_one_line_only() {
+        // More than a third of all pairs lie on the level, so that the line of Theil and Sen may be flat.
+        let fill = series(60, 1.0, |t| 10.0 + t.min(21.0));
+        let found = judge_drift(&fill, MINUTE, 0.0);
+        assert!(found.fit.unwrap().slope_interval.low > 0.0, "{found:?}");
+        assert_eq!(theil_sen(&fill).unwrap().slope_interval.low, 0.0);
+        assert_eq!(found.reason, DriftReason::WithinNoise);
+        assert!(found.explain().ends_with(", which noise alone may explain"));
+    }
 }

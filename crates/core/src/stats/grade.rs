@@ -239,4 +239,26 @@ mod tests {
 ";
         assert_eq!(table(), expected);
     }
+
+    #[test]
+    fn what_was_found_makes_a_grade_worse_and_never_better() {
+        let measured = Measured { p99: millis(900), error_rate: Some(0.0), ..Measured::default() };
+        let fair = grades(&measured);
+        assert_eq!(fair.overall, Some(Grade::C));
+        for (best, overall, is_capped) in [
+            (None, Grade::C, false),
+            (Some(Grade::B), Grade::C, false),
+            (Some(Grade::C), Grade::C, false),
+            (Some(Grade::F), Grade::F, true),
+        ] {
+            let capped = fair.capped(best);
+            assert_eq!(
+                (capped.overall, capped.is_capped()),
+                (Some(overall), is_capped),
+                "{best:?}"
+            );
+            assert_eq!((capped.latency, capped.errors), (fair.latency, fair.errors));
+        }
+        assert_eq!(Grades::default().capped(Some(Grade::F)), Grades::default());
+    }
 }

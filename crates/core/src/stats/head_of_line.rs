@@ -193,4 +193,39 @@ mod tests {
         let none = judge_blocking(&times([]), &times([]), Duration::MAX);
         assert_eq!((none.verdict, none.alone), (CouldNotTell, None));
     }
+
+    #[test]
+    fn each_limit_belongs_to_what_it_allows() {
+        let millis = |time: f64| Duration::from_secs_f64(time / 1e3);
+        let judged = |alone: f64, beside: f64, slow: f64| {
+            let typical = |time| Typical { p50: millis(time), p95: millis(time) };
+            compare(typical(alone), typical(beside), millis(slow)).0
+        };
+        for (name, alone, beside, slow, expected) in [
+            ("slow enough", 2.0, 2.0, 50.0, Independent),
+            ("not slow enough", 2.0, 2.0, 49.9, CouldNotTell),
+            ("five times as slow", 125.0, 125.0, 625.0, Independent),
+            ("not quite", 125.0, 125.0, 624.0, CouldNotTell),
+            ("a wait of three tenths of a slow call", 250.0, 1_000.0, 2_500.0, Blocked),
+            ("a wait of less", 250.0, 990.0, 2_500.0, Shared),
+            ("twice as long, 100 ms more", 100.0, 200.0, 1_000.0, Shared),
+            ("ten times as long, 36 ms more", 4.0, 40.0, 1_000.0, Shared),
+            ("ten times as long, 70 ms more", 7.8125, 78.125, 1_000.0, Blocked),
+            ("half as long again", 125.0, 187.5, 1_000.0, Independent),
+            ("a little more", 125.0, 188.0, 1_000.0, Shared),
+            ("twice as long, a millisecond more", 1.0, 2.0, 1_000.0, Shared),
+        ] {
+            assert_eq!(judged(alone, beside, slow), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn few_calls_count_by_their_median_alone() {
+        let one = judge_blocking(&calls(2.0), &times([2.0, 2.0, 2.0, 2.0, 900.0]), SECOND);
+        assert_eq!(one.verdict, CouldNotTell, "{}", one.reason);
+        let few = judge_blocking(&times([2.0; 19]), &calls(600.0), SECOND);
+        assert_eq!(few.verdict, CouldNotTell, "{}", few.reason);
+        let enough = judge_blocking(&times([2.0; 20]), &times([2.0; 20]), SECOND);
+        assert_eq!(enough.verdict, Independent, "{}", enough.reason);
+    }
 }

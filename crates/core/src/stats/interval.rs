@@ -109,4 +109,27 @@ mod tests {
         assert!(interval.is_within(2.0) && !interval.is_within(1.5));
         assert!(!interval.contains(f64::NAN) && !interval.is_within(f64::NAN));
     }
+
+    #[test]
+    fn beyond_the_table_student_is_the_expansion() {
+        // Worked out from Abramowitz & Stegun 26.7.5 with three terms.
+        for (freedom, expected) in
+            [(11.0, 2.200_871_688_010), (12.9, 2.178_733_018_239), (30.0, 2.042_270_462_889)]
+        {
+            assert!((student(freedom) - expected).abs() < 1e-10, "{freedom}: {}", student(freedom));
+        }
+    }
+
+    #[test]
+    fn both_ends_must_be_numbers() {
+        for (low, high, expected) in [
+            (0.0, 1.0, true),
+            (f64::NEG_INFINITY, 1.0, false),
+            (0.0, f64::INFINITY, false),
+            (f64::NAN, f64::NAN, false),
+        ] {
+            assert_eq!(Interval { low, high }.is_finite(), expected, "{low} to {high}");
+        }
+        assert_eq!(Interval::around(3.0, 0.5), Interval { low: 2.5, high: 3.5 });
+    }
 }

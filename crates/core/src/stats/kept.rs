@@ -60,7 +60,10 @@ pub fn judge_rounds(rounds: &[Growth]) -> Kept {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{dice, normal, series};
+    use super::super::{
+        fixture::{dice, normal, series},
+        leak::GrowthFit,
+    };
     use super::*;
 
     /// Rounds of 300, 600 and 1200 units, with a sample every ten.
@@ -101,5 +104,49 @@ mod tests {
         let level = rounds(|_| 60e3 + 50.0 * normal(&mut noise.borrow_mut()));
         assert!(matches!(judge_rounds(&level), Kept::Little(_)), "{level:?}");
         assert_eq!(judge_rounds(&[]), Kept::Unclear);
+    }
+
+    #[test]
+    fn a_round_counts_its_own_units() {
+        let samples: Vec<_> = series(30, 10.0, |t| 7.0 + 40.0 * t)
+            .into_iter()
+            .map(|(t, y)| (t + 1_000.0, y))
+            .collect();
+        let round = judge_round(&samples, 2.0);
+        assert_eq!((round.verdict, round.limit), (GrowthVerdict::Leak, 580.0));
+        let fit = round.fit.expect("thirty samples");
+        assert!((fit.predicted - 40.0 * 290.0).abs() < 1e-6, "{fit:?}");
+    }
+
+    #[test]
+    fn the_last_three_rounds_must_agree_and_keep_their_pace() {
+        use GrowthVerdict::{Clean, Indeterminate, Leak};
+        let judged = |rounds: &[(f64, GrowthVerdict)]| {
+            let round = |(slope, verdict): &(f64, GrowthVerdict)| {
+                let mut round = judge_round(&series(30, 10.0, |t| t), 0.1);
+                round.verdict = *verdict;
+                round.fit =
+                    round.fit.map(|fit| GrowthFit { slope: *slope, floor_slope: 50.0, ..fit });
+                round
+            };
+            judge_rounds(&rounds.iter().map(round).collect::<Vec<_>>())
+        };
+        let cases: [(&str, &[(f64, GrowthVerdict)], Kept); 8] = [
+            ("steady", &[(10.0, Leak), (10.0, Leak), (10.0, Leak)], Kept::Grows(10.0)),
+            ("just steady", &[(10.0, Leak), (10.0, Leak), (6.0, Leak)], Kept::Grows(6.0)),
+            ("slower", &[(10.0, Leak), (10.0, Leak), (5.9, Leak)], Kept::Slows(5.9)),
+            ("faster", &[(5.0, Leak), (10.0, Leak), (10.0, Leak)], Kept::Unclear),
+            ("too few", &[(10.0, Leak), (10.0, Leak)], Kept::Unclear),
+            ("one is noisy", &[(10.0, Leak), (10.0, Indeterminate), (10.0, Leak)], Kept::Unclear),
+            ("clean at last", &[(10.0, Leak), (10.0, Leak), (-1.0, Clean)], Kept::Little(0.0)),
+            (
+                "long ago",
+                &[(99.0, Leak), (10.0, Leak), (10.0, Leak), (10.0, Leak)],
+                Kept::Grows(10.0),
+            ),
+        ];
+        for (name, rounds, expected) in cases {
+            assert_eq!(judged(rounds), expected, "{name}");
+        }
     }
 }

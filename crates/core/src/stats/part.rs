@@ -247,4 +247,27 @@ mod tests {
         assert_eq!(verdicts(&steady(100, 0), &steady(95, 5))[3], Worse);
         assert_eq!(verdicts(&steady(100, 0), &steady(100, 0))[3], Same);
     }
+
+    #[test]
+    fn two_seconds_that_differ_say_little() {
+        let second = |time| Block { times: vec![(time, 100)], ok: 90, errors: 10 };
+        let effects = Effects::of(&[second(10), second(20)]);
+        // Half of 200 calls lie beyond the median, all in one second: 2 · 50² over 0.5 · 0.5 · 200.
+        assert_eq!(effects.percentiles[0], 100.0);
+        assert_eq!(effects.error_rate, 1.0, "as many errors in each");
+        let at = Figure::ALL
+            .map(|figure| Effects { percentiles: [2.0, 3.0, 4.0], error_rate: 5.0 }.on(figure));
+        assert_eq!(at, [2.0, 3.0, 4.0, 5.0, 5.0]);
+    }
+
+    #[test]
+    fn ten_calls_must_lie_beyond_a_percentile() {
+        let effects = Effects { percentiles: [1.0; 3], error_rate: 1.0 };
+        for (slow, has_interval) in [(10, true), (9, false)] {
+            let part = Part { times: vec![(100, 990), (200, slow)], ok: 990 + slow, errors: 0 };
+            let found = estimate(&part, &effects, Figure::P99).expect("calls");
+            assert_eq!((found.value, found.interval.is_some()), (100.0, has_interval), "{slow}");
+        }
+        assert!(estimate(&Part::default(), &effects, Figure::P50).is_none());
+    }
 }

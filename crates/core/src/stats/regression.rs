@@ -258,6 +258,31 @@ mod tests {
         assert!((4..=30).contains(&missed), "{missed} of 300, expected about 15");
     }
 
+    #[test]
+    fn three_points_on_a_line_leave_nothing() {
+        let line = least_squares(&[(0.0, 1.0), (1.0, 3.0), (2.0, 5.0)]).unwrap();
+        assert_eq!((line.slope, line.intercept, line.r2), (2.0, 1.0, 1.0));
+        assert_eq!((line.slope_error, line.slope_interval), (0.0, Interval::around(2.0, 0.0)));
+    }
+
+    #[test]
+    fn points_at_one_time_have_no_slope_between_them() {
+        let trend = theil_sen(&[(0.0, 0.0), (0.0, 90.0), (1.0, 2.0), (2.0, 4.0)]).unwrap();
+        // 2, 2 and 2 from the first and the last two, -88 and -43 from the one that is off.
+        assert_eq!((trend.slope, trend.points), (2.0, 4));
+        assert_eq!(trend.slope_interval.high, 2.0);
+    }
+
+    #[test]
+    fn every_kth_point_remains_with_both_ends() {
+        let all = series(MOST_POINTS * 2 - 1, 1.0, |t| t);
+        let some = thinned(all.clone());
+        assert_eq!((some.len(), some[0], some[1]), (MOST_POINTS, all[0], all[2]));
+        assert_eq!(some.last(), all.last());
+        let few = series(MOST_POINTS, 1.0, |t| t);
+        assert_eq!(thinned(few.clone()), few);
+    }
+
     proptest! {
         #[test]
         fn a_pure_line_is_found(

@@ -168,4 +168,23 @@ mod tests {
         }
         assert!(drawn.iter().all(|count| (850..1_150).contains(count)), "{drawn:?}");
     }
+
+    #[test]
+    fn a_draw_of_runs_that_do_not_come_out_even_is_as_long_as_the_run() {
+        for seconds in [1_u64, 2, 7, 31, 32] {
+            let blocks: Vec<Block> =
+                (0..seconds).map(|at| Block { times: vec![(at, 1)], ok: 1, errors: 0 }).collect();
+            let (mut side, mut dice) = (Side::of(&blocks), Seed(3).dice(0));
+            for _ in 0..50 {
+                assert_eq!(side.weights(&mut dice).iter().sum::<u64>(), seconds);
+                assert_eq!(side.drawn(&mut dice)[3..], [Some(0.0), Some(1.0)]);
+            }
+        }
+    }
+
+    #[test]
+    fn five_seconds_are_enough() {
+        let blocks = vec![second(1); ENOUGH_BLOCKS];
+        assert!(Side::of(&blocks).is_enough() && !Side::of(&blocks[1..]).is_enough());
+    }
 }

@@ -125,6 +125,9 @@ mod tests {
             ("version 1.2.3, 99 bottles, 10:5, a:b", "version 1.2.3, 99 bottles, 10:5, a:b"),
             ("ünïcode — 12:00:00…", "ünïcode — <time>…"),
             ("..:: T -:- 12:: é", "..:: T -:- 12:: é"),
+            ("123e4567-e89b-12d3-a456-42661417400g", "123e4567-e89b-12d3-a456-42661417400g"),
+            ("2026-+5-10 026-05-10 2026-5-10", "2026-+5-10 026-05-10 2026-5-10"),
+            ("12:00:00.x 12:00:0 1:00", "12:00:00.x 12:00:0 1:00"),
         ] {
             assert_eq!(Mask::of_text(text).rest, expected);
         }
@@ -138,5 +141,56 @@ mod tests {
         }
         assert_eq!(since_1970(1_778_000_000_123.0), Some(1_778_000_000.123));
         assert_eq!(since_1970(f64::NAN).or(since_1970(5.0)).or(since_1970(f64::INFINITY)), None);
+    }
+
+    #[test]
+    fn days_are_counted_from_the_march_of_the_year_0() {
+        for (date, expected) in [
+            ("0000-03-01", 1.0),
+            ("1900-02-28", 693_960.0),
+            ("1900-03-01", 693_961.0),
+            ("1970-01-01", 719_469.0),
+            ("2000-02-29", 730_485.0),
+            ("2000-03-01", 730_486.0),
+            ("2023-12-31", 739_191.0),
+            ("2026-05-10", 740_052.0),
+        ] {
+            assert_eq!(days(date), Some(expected), "{date}");
+            assert_eq!(time(date), Some(expected * 86_400.0), "{date}");
+        }
+    }
+
+    #[test]
+    fn seconds_are_those_of_the_day_whatever_the_zone() {
+        for (text, expected) in [
+            ("12:30", 45_000.0),
+            ("12:30:15.25Z", 45_015.25),
+            ("23:59:59+02:00", 86_399.0),
+            ("01:02:03-05:00", 3_723.0),
+        ] {
+            assert_eq!(time(text), Some(expected), "{text}");
+            let whole = format!("1970-01-01T{text}");
+            assert_eq!(time(&whole), Some(719_469.0 * 86_400.0 + expected), "{whole}");
+        }
+    }
+
+    #[test]
+    fn a_number_is_a_time_only_in_this_half_of_the_century() {
+        for (number, expected) in [
+            (1.5e9, Some(1.5e9)),
+            (1.499e9, None),
+            (2.5e9, None),
+            (2.4e12, Some(2.4e9)),
+            (1.6e15, Some(1.6e9)),
+            (1.7e18, Some(1.7e9)),
+            (1.7e21, None),
+        ] {
+            assert_eq!(since_1970(number), expected, "{number}");
+        }
+        let mask = Mask::of(&serde_json::json!(" 1700000000 "));
+        assert_eq!((mask.rest.as_str(), mask.times), ("", vec![1.7e9]));
+        let mask = Mask::of(&serde_json::json!("12:30 123e4567-e89b-12d3-a456-426614174000"));
+        assert_eq!((mask.rest.as_str(), mask.times), ("<time> <id>", vec![45_000.0]));
+        assert_eq!(mask.ids, ["123e4567-e89b-12d3-a456-426614174000"]);
     }
 }

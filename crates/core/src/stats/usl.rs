@@ -148,6 +148,49 @@ mod tests {
         assert_eq!(Usl::fit(&[]), None);
     }
 
+    #[test]
+    fn points_that_are_no_measurements_change_nothing() {
+        let points = measured(0.05, 0.001);
+        let mut more = points.clone();
+        more.extend([(0.5, 80.0), (3.0, 0.0), (3.0, -5.0), (2.0, f64::INFINITY), (1e200, 1e200)]);
+        assert_eq!(Usl::fit(&more), Usl::fit(&points));
+        assert!(Usl::fit(&points[..5]).is_some(), "five loads are enough");
+    }
+
+    #[test]
+    fn a_share_that_comes_out_negative_is_nothing() {
+        // Each call helps the others a little: no share fits but none.
+        let faster = LOADS.map(|load| (load, 100.0 * load.powf(1.03)));
+        let found = Usl::fit(&faster).expect("close to a line");
+        assert_eq!((found.waiting, found.crosstalk), (0.0, 0.0));
+        // The wait grows more slowly than the load, so that a cost of pairs would be negative.
+        let slower = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0_f64].map(|load| (load, 100.0 * load.powf(0.7)));
+        let found = Usl::fit(&slower).expect("close to a queue");
+        assert!(found.waiting > 0.05 && found.crosstalk == 0.0, "{found:?}");
+    }
+
+    #[test]
+    fn a_curve_has_a_peak_only_where_calls_disturb_each_other() {
+        for (waiting, crosstalk, expected) in [
+            (0.75, 0.01, Some(5.0)),
+            (0.5, 2.0, Some(1.0)),
+            (0.1, 0.0, None),
+            (1.0, 0.01, None),
+            (1.5, 0.01, None),
+        ] {
+            let curve = Usl { alone: 1.0, waiting, crosstalk, off: 0.0 };
+            assert_eq!(curve.peak(), expected, "{waiting} {crosstalk}");
+        }
+    }
+
+    #[test]
+    fn equations_are_solved_where_they_can_be() {
+        let rows = [[0.0, 2.0, 1.0, 7.0], [1.0, 1.0, 1.0, 6.0], [2.0, 0.0, 4.0, 14.0]];
+        let found = solve(rows).expect("x = 1, y = 2, z = 3");
+        assert!(found.iter().zip([1.0, 2.0, 3.0]).all(|(a, b)| (a - b).abs() < 1e-12), "{found:?}");
+        assert_eq!(solve([[1.0, 2.0, 3.0, 4.0]; 3]), None);
+    }
+
     proptest! {
         #[test]
         fn the_law_is_found_again(waiting in 0.0..0.5_f64, crosstalk in 0.0..0.01_f64) {
