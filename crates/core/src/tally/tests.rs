@@ -212,7 +212,7 @@ fn whatever_happens_to_a_call_is_counted_once() {
     let told = format!("-32000: {}: nonce 7", crate::arguments::CROSSED);
     assert_eq!(tally.failures[&ErrorCategory::Malformed].examples, [told]);
     assert_eq!(tally.failures[&ErrorCategory::Hang].examples, ["x"]);
-    assert_eq!((tally.events, tally.noted(notes::INTERRUPTED)), (15, 1));
+    assert_eq!((tally.events, tally.noted(notes::INTERRUPTED)), (14, 1));
     assert!(tally.was_interrupted() && !Tally::default().was_interrupted());
     let steps: Vec<_> =
         tally.steps.iter().map(|(name, times)| (name.as_str(), times.len())).collect();
@@ -227,7 +227,7 @@ fn workers_add_up_whichever_has_seen_more_steps() {
         let mut both = eventful(one);
         both.merge(eventful(other));
         assert_eq!((both.hang_count, both.deadlock_count, both.misdelivered), (4, 2, 2));
-        assert_eq!((both.hung_for.len(), both.pauses.len(), both.events), (4, 2, 30));
+        assert_eq!((both.hung_for.len(), both.pauses.len(), both.events), (4, 2, 28));
         assert_eq!(both.noted(notes::INTERRUPTED), 2);
         assert_eq!(both.diagnoses[&Diagnosis::Wedged].count, 2);
         let steps: Vec<_> =
