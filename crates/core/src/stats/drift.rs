@@ -214,6 +214,15 @@ mod tests {
         assert!(drifting <= 20, "{drifting} of 500, where the interval alone allows 12");
     }
 
+    #[test]
+    fn a_change_that_is_no_number_is_no_line() {
+        // Powers of two, so that the line itself is exact: 2^1000 ms a second.
+        let steep = series(ENOUGH, 2.0_f64.powi(-500), |t| t * 2.0_f64.powi(1_000));
+        assert!(judge_drift(&steep, MINUTE, 0.0).fit.is_some());
+        let endless = judge_drift(&steep, Duration::MAX, 0.0);
+        assert_eq!((endless.verdict, endless.fit), (DriftVerdict::Indeterminate, None));
+    }
+
     proptest! {
         #[test]
         fn odd_numbers_do_no_harm(

@@ -89,6 +89,17 @@ mod tests {
         assert!(floor(&samples, 10).iter().all(|(_, value)| *value == 0.0));
     }
 
+    #[test]
+    fn spans_are_counted_from_the_first_sample() {
+        let values = [5.0, 3.0, 4.0, 9.0, 8.0, 7.0, 6.0, 7.0, 8.0, 4.0, 2.0, 3.0];
+        let samples: Vec<_> = (1_000..).map(f64::from).zip(values).collect();
+        let lowest = [(1_001.0, 3.0), (1_005.0, 7.0), (1_006.0, 6.0), (1_010.0, 2.0)];
+        assert_eq!(minima(&samples, 4), lowest);
+        assert_eq!(floor(&samples, 4), lowest.map(|(t, _)| (t, 2.0)));
+        assert_eq!(minima(&samples, 1), [(1_010.0, 2.0)]);
+        assert_eq!(floor(&samples[..9], 3), [(1_001.0, 3.0), (1_005.0, 6.0), (1_006.0, 6.0)]);
+    }
+
     proptest! {
         #[test]
         fn the_floor_never_falls_and_lies_below_all_that_follows(

@@ -328,6 +328,27 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_bend_rises_and_has_a_plateau() {
+        let points = |pairs: &[(f64, f64)]| -> Vec<Point> {
+            pairs
+                .iter()
+                .map(|&(load, throughput)| Point { throughput, ..step(load, 1.0, 0.0) })
+                .collect()
+        };
+        for pairs in
+            [[(1.0, 0.0), (2.0, 100.0)], [(1.0, 100.0), (2.0, 0.0)], [(1.0, 0.0), (2.0, 0.0)]]
+        {
+            assert!(Bend::of(&points(&pairs)).is_none(), "{pairs:?}");
+        }
+        let bend = Bend { rise: 100.0, plateau: 200.0, rising: 1 };
+        assert_eq!(bend.misfit(&points(&[(1.0, 150.0), (4.0, 150.0)])), 0.25 + 0.0625);
+        // 35 more for each call in flight are allowed, a bit more than a third of the rise.
+        for (end, rises) in [(540.0, false), (541.0, true)] {
+            assert_eq!(bend.still_rises(&points(&[(1.0, 100.0), (4.0, 400.0), (8.0, end)])), rises);
+        }
+    }
+
     proptest! {
         #[test]
         fn the_knee_is_within_a_tenth_under_noise(

@@ -71,10 +71,10 @@ fn a_knee_is_found_a_quarter_below_the_end_and_told_by_where_the_ramp_begins() {
 
 #[test]
 fn a_server_that_answers_nothing_has_no_knee() {
-    for first in [0.0, 100.0] {
-        let shown = ramp(&[(1.0, first), (2.0, 0.0), (3.0, 0.0), (4.0, 0.0)]);
-        assert_eq!(shown.reason, "no knee up to 4: nothing was answered", "{first}");
-    }
+    let silent = ramp(&[(1.0, 0.0), (2.0, 0.0), (3.0, 0.0), (4.0, 0.0)]);
+    assert_eq!(silent.reason, "no knee up to 4: nothing was answered");
+    let once = ramp(&[(1.0, 100.0), (2.0, 0.0), (3.0, 0.0), (4.0, 0.0)]);
+    assert_eq!((once.knee, once.capacity), (None, None), "one step has no plateau");
 }
 
 #[test]
@@ -278,7 +278,7 @@ fn only_text_that_holds_something_is_looked_into() {
         (json!("true"), json!(true)),
     ] {
         let found = compare_results(&[one.clone(), other]);
-        assert_eq!(found.verdict, DivergenceVerdict::Divergent, "{one}");
+        assert_ne!(found.verdict, DivergenceVerdict::Same, "{one}");
     }
     let same = compare_results(&[json!("[1]"), json!([1]), json!(" [ 1 ] ")]);
     assert_eq!(same.verdict, DivergenceVerdict::Same);

@@ -105,4 +105,41 @@ mod tests {
         assert!(Shape::of(&series(30, 1.0, |_| 5.0)).is_none());
         assert!(Shape::of(&[(-1e308, 0.0), (0.0, 1.0), (1e308, 2.0)]).is_none());
     }
+
+    #[test]
+    fn a_shape_must_describe_the_samples_better_by_enough() {
+        let filled = |count: usize, full: f64, noise: f64| {
+            let samples = series(count, 1.0, |t| {
+                10.0 * t.min(full) + if t % 2.0 == 0.0 { -noise } else { noise }
+            });
+            Shape::of(&samples).is_some()
+        };
+        // The squares that a line leaves beyond those of the shape, as a ratio of the latter: with
+        // twelve samples 2 is convincing, with a hundred a quarter is enough worse.
+        assert!(filled(12, 4.0, 5.0), "2.7");
+        assert!(!filled(12, 4.0, 6.0), "1.9");
+        assert!(filled(100, 40.0, 120.0), "more than a quarter");
+        assert!(!filled(100, 40.0, 140.0), "less than a quarter");
+    }
+
+    #[test]
+    fn growth_is_told_by_when_it_begins_and_ends() {
+        let shape = Shape::of(&series(101, 2.0, |t| (t.clamp(50.0, 120.0) - 7.0) * 3.0)).unwrap();
+        assert_eq!((shape.from, shape.until), (50.0, 120.0));
+        assert_eq!((shape.level_before, shape.level_after), (0.25, 0.4));
+        let later: Vec<_> = series(101, 2.0, |t| t.clamp(50.0, 120.0))
+            .into_iter()
+            .map(|(t, y)| (t + 1_000.0, y))
+            .collect();
+        let shape = Shape::of(&later).unwrap();
+        assert_eq!((shape.from, shape.until, shape.growth_after(&later)), (1_050.0, 1_120.0, 0.0));
+    }
+
+    #[test]
+    fn what_is_left_is_what_no_line_between_the_levels_explains() {
+        // The best line between 1 and 3 is 2 t + 0.6: it misses four samples by 0.6 and one by 2.4.
+        let samples = [(0.0, 2.0), (1.0, 2.0), (2.0, 7.0), (3.0, 6.0), (4.0, 6.0)];
+        assert!((squares_left(&samples, 1.0, 3.0) - 7.2).abs() < 1e-12);
+        assert!((squares_left(&samples, 4.0, 5.0) - 23.2).abs() < 1e-12, "nothing explained");
+    }
 }

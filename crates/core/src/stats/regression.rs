@@ -192,7 +192,11 @@ mod tests {
 
     #[test]
     fn what_is_no_line_gives_nothing() {
-        let none: [&[(f64, f64)]; 5] = [
+        // Each slope is 2^1000, and the line at t = 0 beyond all numbers.
+        let [early, step, high] = [40, 20, 1_020].map(|power| 2.0_f64.powi(power));
+        let steep = [(early, 0.0), (early + step, high), (early + step * 2.0, high * 2.0)];
+        let none: [&[(f64, f64)]; 6] = [
+            &steep,
             &[],
             &[(0.0, 1.0), (1.0, 2.0)],
             &[(3.0, 1.0), (3.0, 2.0), (3.0, 9.0)],
@@ -263,6 +267,15 @@ mod tests {
         let line = least_squares(&[(0.0, 1.0), (1.0, 3.0), (2.0, 5.0)]).unwrap();
         assert_eq!((line.slope, line.intercept, line.r2), (2.0, 1.0, 1.0));
         assert_eq!((line.slope_error, line.slope_interval), (0.0, Interval::around(2.0, 0.0)));
+    }
+
+    #[test]
+    fn a_line_is_finite_only_if_all_its_figures_are() {
+        let line = least_squares(&[(0.0, 1.0), (1.0, 3.0), (2.0, 5.0)]).unwrap();
+        let endless = Interval { low: 0.0, high: f64::INFINITY };
+        assert!(line.is_finite());
+        assert!(!Line { slope_interval: endless, ..line }.is_finite());
+        assert!(!Line { slope_error: f64::NAN, ..line }.is_finite());
     }
 
     #[test]
