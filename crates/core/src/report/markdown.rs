@@ -88,10 +88,19 @@ fn findings(report: &Report) -> String {
     if report.findings.is_empty() {
         return String::new();
     }
-    format!("\n## Findings\n{}", report.findings.iter().map(finding).collect::<String>())
+    let again = report.again();
+    let mut text = "\n## Findings\n".to_owned();
+    for found in &report.findings {
+        text.push_str(&finding(found, again.as_deref()));
+    }
+    if let Some(command) = again.filter(|_| !report.passed()) {
+        let _ = writeln!(text, "\nAgain: {}", code(&command, LONGEST_TEXT));
+    }
+    text
 }
 
-fn finding(finding: &Finding) -> String {
+/// What shows all findings of a run again is told once, after them.
+fn finding(finding: &Finding, again: Option<&str>) -> String {
     let word = phrases::severity(finding.severity);
     let mut text = format!("\n### {word}: {}\n\n", code(&finding.id, LONGEST_NAME));
     let _ = writeln!(text, "{}", prose(&finding.message, LONGEST_TEXT));
@@ -107,7 +116,7 @@ fn finding(finding: &Finding) -> String {
     if let Some(hint) = &finding.hint {
         let _ = writeln!(text, "\nHint: {}", prose(hint, LONGEST_TEXT));
     }
-    if let Some(command) = &finding.reproduce {
+    if let Some(command) = finding.reproduce.as_ref().filter(|own| Some(own.as_str()) != again) {
         let _ = writeln!(text, "\nAgain: {}", code(command, LONGEST_TEXT));
     }
     text
@@ -408,14 +417,15 @@ mod tests {
         (found.id, found.message) = ("slow".into(), "It is slow.".into());
         (found.evidence, found.meaning, found.hint) = (Vec::new(), None, None);
         found.reproduce = None;
-        assert_eq!(finding(&found), "\n### WARNING: `slow`\n\nIt is slow.\n");
+        assert_eq!(finding(&found, None), "\n### WARNING: `slow`\n\nIt is slow.\n");
         found.evidence = vec!["one".into(), "two".into()];
         (found.meaning, found.hint) = (Some("Users wait.".into()), Some("Look.".into()));
         found.reproduce = Some("mcp-loadtest run".into());
         assert_eq!(
-            finding(&found),
+            finding(&found, Some("mcp-loadtest run --config other.toml")),
             "\n### WARNING: `slow`\n\nIt is slow.\n\nUsers wait.\n\n- one\n- two\n\nHint: Look.\n\
              \nAgain: `mcp-loadtest run`\n"
         );
+        assert!(!finding(&found, Some("mcp-loadtest run")).contains("Again"));
     }
 }
