@@ -119,7 +119,7 @@ mod tests {
         for (name, lost, notes, expected) in cases {
             let run =
                 (0..lost).fold(Run::default().oks(3), |run, _| run.failed(ErrorCategory::Crash, 5));
-            let run = notes.iter().fold(run, |run, note| run.noted(*note, "told"));
+            let run = notes.iter().fold(run, |run, note| run.noted(note, "told"));
             let found = judge(&run.tally, &info(Scenario::sustained()));
             let ids: Vec<_> = found.iter().map(|finding| finding.id.as_str()).collect();
             assert_eq!(ids, expected, "{name}");

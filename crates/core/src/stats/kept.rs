@@ -131,7 +131,8 @@ mod tests {
             };
             judge_rounds(&rounds.iter().map(round).collect::<Vec<_>>())
         };
-        let cases: [(&str, &[(f64, GrowthVerdict)], Kept); 8] = [
+        type Case<'c> = (&'c str, &'c [(f64, GrowthVerdict)], Kept);
+        let cases: [Case<'_>; 8] = [
             ("steady", &[(10.0, Leak), (10.0, Leak), (10.0, Leak)], Kept::Grows(10.0)),
             ("just steady", &[(10.0, Leak), (10.0, Leak), (6.0, Leak)], Kept::Grows(6.0)),
             ("slower", &[(10.0, Leak), (10.0, Leak), (5.9, Leak)], Kept::Slows(5.9)),

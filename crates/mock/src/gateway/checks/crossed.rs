@@ -125,7 +125,7 @@ fn judge(crowd: &Crowd) -> Finding {
         ));
     }
     if let Some((_, reply)) = failed.first() {
-        wrong.push(format!("{} failed, the first one with {}", failed.len(), told(reply)));
+        wrong.push(format!("{} got no answer, the first one {}", failed.len(), told(reply)));
     }
     if *unanswered > 0 {
         wrong.push(format!("{unanswered} got no answer, and nothing happened any more"));
