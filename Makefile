@@ -4,7 +4,7 @@
 CARGO ?= cargo
 NEXTEST := $(shell $(CARGO) nextest --version >/dev/null 2>&1 && echo yes)
 
-.PHONY: demo test lint env museum bench soak fuzz schemas report-assets images extras wheel supply-chain
+.PHONY: demo test lint env museum bench soak fuzz mutants schemas report-assets images extras wheel supply-chain
 
 demo:
 	$(CARGO) run --release -- demo
@@ -57,6 +57,13 @@ fuzz:
 	    target/fuzz/$$target fuzz/corpus/$$target -- \
 	    -max_total_time=$(FUZZ_SECONDS) -max_len=8192 || exit 1; done
 	MCP_LOADTEST_FUZZ_CASES=50000 $(CARGO) test --release -p mcp-loadtest-cli --test it fuzzer -- --nocapture
+
+# Core changed by one small thing at a time: does a test of core fail? `cargo install cargo-mutants` once;
+# some 11,900 mutants, half a minute each, so a share of them. docs/design/mutants.md has the figures.
+MUTANTS_SHARD ?= 0/100
+mutants:
+	INSTA_UPDATE=no $(CARGO) mutants --package mcp-loadtest-core --sharding round-robin --shard $(MUTANTS_SHARD) \
+	  --shuffle --baseline skip --timeout 250 --output target/mutants --cargo-arg=--lib
 
 schemas:
 	@for name in config metrics trace summary comparison tools probe doctor gateway case fixtures llm-journal llm-verdict suite test; do \
