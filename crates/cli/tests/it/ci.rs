@@ -41,9 +41,9 @@ fn quality(dir: &Path) -> Vec<Value> {
 #[test]
 fn a_run_that_fails_is_annotated_and_one_that_passes_is_not() {
     let dir = tempfile::tempdir().unwrap();
-    // It sleeps most of the time, so that a busy machine does not make the generator the limit.
-    let server = format!("{} mock --fault slow:50", env!("CARGO_BIN_EXE_mcp-loadtest"));
-    let run = ["run", "-s", &server, "--tool", "echo", "--concurrent", "1", "--duration", "1s"];
+    // So slow that nobody takes a call that a busy machine sends late for the reason.
+    let server = format!("{} mock --fault slow:1000", env!("CARGO_BIN_EXE_mcp-loadtest"));
+    let run = ["run", "-s", &server, "--tool", "echo", "--concurrent", "1", "--duration", "3s"];
     let limits = ["--min-rps", "1000000000", "--error-rate", "1%", "--junit", "run.xml"];
     let impossible = [run.as_slice(), &limits].concat();
     let (code, annotations, summary, outputs) = step(dir.path(), &impossible);
@@ -134,7 +134,7 @@ fn a_regression_is_annotated() {
     let dir = tempfile::tempdir().unwrap();
     let program = env!("CARGO_BIN_EXE_mcp-loadtest");
     let slow = |ms: u32| format!("{program} mock --fault slow:{ms}");
-    for (name, server) in [("before", slow(1)), ("after", slow(100))] {
+    for (name, server) in [("before", slow(100)), ("after", slow(1000))] {
         let run = ["run", "-s", &server, "--tool", "echo", "--duration", "7s", "-o", name];
         let ran = binary().args(run).current_dir(dir.path()).output().unwrap();
         assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stdout));

@@ -48,13 +48,13 @@ fn validated(comparison: &Value) {
 fn a_run_is_gated_by_the_last_one_that_passed() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
-    let first = slow_run(dir, "0", &["--baseline", "last", "--tag", "v1"]);
+    let first = slow_run(dir, "0.05", &["--baseline", "last", "--tag", "v1"]);
     assert_eq!(first.code, 0, "{}", first.err);
     assert!(first.err.contains("there is no baseline"), "{}", first.err);
     let first = summary(&first);
     assert_eq!((&first["tags"], &first["baseline"]), (&serde_json::json!(["v1"]), &Value::Null));
 
-    let second = slow_run(dir, "0.3", &["--baseline", "last"]);
+    let second = slow_run(dir, "1", &["--baseline", "last"]);
     assert_eq!(second.code, 1, "{}{}", second.out, second.err);
     let second = summary(&second);
     assert_eq!(second["exit_code"], 1);
@@ -66,7 +66,7 @@ fn a_run_is_gated_by_the_last_one_that_passed() {
     validated(&serde_json::from_str(&written).unwrap());
 
     // What regressed is not what the next run is measured by.
-    let third = slow_run(dir, "0.3", &["--baseline", "last"]);
+    let third = slow_run(dir, "1", &["--baseline", "last"]);
     assert_eq!((third.code, &summary(&third)["baseline"]["run_id"]), (1, &first["run_id"]));
 
     saved_runs_are_compared(dir, base_dir, slow_dir);
@@ -74,7 +74,7 @@ fn a_run_is_gated_by_the_last_one_that_passed() {
 
     // Flags win over the usual limits.
     let generous = ["--compare-p99", "off", "--compare-throughput", "off"];
-    let allowed = slow_run(dir, "0.3", &[&["--baseline", "last"][..], &generous].concat());
+    let allowed = slow_run(dir, "1", &[&["--baseline", "last"][..], &generous].concat());
     assert_eq!(allowed.code, 0, "{}", allowed.err);
 }
 
@@ -157,12 +157,13 @@ fn nothing_above_an_open_gate_says_pass(dir: &Path, ran: &Ran) {
 fn several_servers_are_tested_in_turns() {
     let dir = tempfile::tempdir().unwrap();
     let (ours, theirs) = (mock("mock-normal.py"), mock("mock-slow.py"));
-    let run = |more: &[&str]| {
+    let run = |delay: &str, more: &[&str]| {
+        let delay = format!("MOCK_DELAY_S={delay}");
         let args = ["run", "-s", &ours, "-s", &theirs, "--label", "ours", "--label", "theirs"];
-        let load = ["--env", "MOCK_DELAY_S=0.2", "--tool", "echo", "--concurrent", "1"];
+        let load = ["--env", &delay, "--tool", "echo", "--concurrent", "1"];
         run_in(dir.path(), &[args.as_slice(), &load, &["--think-time", "20ms"], more].concat())
     };
-    let ran = run(&["--repeat", "4", "--duration", "1s", "--json"]);
+    let ran = run("0.2", &["--repeat", "4", "--duration", "1s", "--json"]);
     assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
     let comparison: Value = serde_json::from_str(&ran.out).unwrap();
     validated(&comparison);
@@ -181,7 +182,7 @@ fn several_servers_are_tested_in_turns() {
     }
     assert!(parent.file_name().unwrap().to_str().unwrap().contains("-compare-"));
 
-    let ran = run(&["--repeat", "1", "--duration", "1s", "--p50-latency", "100ms"]);
+    let ran = run("1", &["--repeat", "1", "--duration", "3s", "--p50-latency", "500ms"]);
     assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
     assert!(ran.out.contains("FAIL theirs in round 1"), "{}", ran.out);
     assert!(ran.out.starts_with("UNDECIDED  theirs against ours"), "{}", ran.out);
@@ -192,7 +193,7 @@ fn several_servers_are_tested_in_turns() {
     assert!(report.starts_with("Report: ") && report.ends_with("/report.md"), "{}", ran.out);
 
     // Only the forms that are asked for.
-    let ran = run(&["--repeat", "1", "--duration", "300ms", "--format", "html"]);
+    let ran = run("0.2", &["--repeat", "1", "--duration", "300ms", "--format", "html"]);
     assert!(ran.out.contains("Page: ") && !ran.out.contains("Report: "), "{}", ran.out);
     assert!(!ran.out.contains("median"), "no terminal was asked for: {}", ran.out);
     let dir = ran.out.lines().find_map(|line| line.strip_prefix("Everything: ")).unwrap();

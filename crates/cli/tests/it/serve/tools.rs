@@ -47,7 +47,7 @@ fn a_deadlock_is_found_and_a_healthy_server_has_none() {
 fn a_load_is_measured_told_listed_and_compared() {
     let dir = tempfile::tempdir().unwrap();
     // It sleeps most of the time, so that a busy machine does not make the generator the limit.
-    let slow = format!("{} mock --fault slow:50", env!("CARGO_BIN_EXE_mcp-loadtest"));
+    let slow = format!("{} mock --fault slow:500", env!("CARGO_BIN_EXE_mcp-loadtest"));
     super::write_config(dir.path(), &[("slow", &slow)]);
     let mut peer = Peer::start(dir.path(), &["--allow-server", "slow"]);
     let load = json!({ "server": "slow", "tool": "echo", "args": { "message": "{{uuid}}" },

@@ -201,7 +201,7 @@ fn loads_are_gates() {
     };
     let (report, code) = load("none", "error_rate: 0.0");
     assert_eq!((outcome(&report, "load").as_str(), code), ("passed", 0), "{report:#}");
-    let (report, code) = load("slow:50", "p50_latency: 10ms");
+    let (report, code) = load("slow:1000", "p50_latency: 100ms");
     assert_eq!(code, 1);
     let failures = &test_of(&report, "load")["failures"];
     assert_eq!(failures[0]["target"], json!("thresholds.p50_latency"), "{failures}");

@@ -60,19 +60,20 @@ async fn a_run_that_keeps_its_limits_goes_on_to_its_end() {
 
 #[tokio::test]
 async fn limits_on_single_tools_fail_and_hold_by_themselves() {
-    let two_tools = || mock("mock-serial").env("MOCK_THREADED", "1");
+    let two_tools = || mock("mock-serial").env("MOCK_THREADED", "1").env("MOCK_DELAY_S", "1");
     let limit = |tool: &str, p50_latency| Thresholds {
         tool: vec![ToolThresholds { p50_latency, ..ToolThresholds::new(tool) }],
         ..Default::default()
     };
-    let scenario =
-        || Scenario::sustained().concurrent(4).duration(SECOND).tool("echo").tool("slow").build();
+    let scenario = || {
+        Scenario::sustained().concurrent(4).duration(SECOND * 2).tool("echo").tool("slow").build()
+    };
     let limited = |thresholds| Run::new(two_tools(), scenario()).with_thresholds(thresholds);
-    let failed = report(limited(limit("slow", SECOND / 10))).await;
+    let failed = report(limited(limit("slow", SECOND / 2))).await;
     assert_eq!(failed.verdict, Verdict::Fail, "{:#?}", failed.findings);
     let violation = &failed.threshold_violations[0];
     assert_eq!((violation.tool.as_deref(), failed.threshold_violations.len()), (Some("slow"), 1));
-    let held = report(limited(limit("echo", SECOND / 10))).await;
+    let held = report(limited(limit("echo", SECOND / 2))).await;
     assert_eq!(held.threshold_violations, [], "{:?}", held.tools[0].latency.p50);
     assert!(held.passed(), "{:#?}", held.findings);
 }
