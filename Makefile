@@ -9,23 +9,28 @@ NEXTEST := $(shell $(CARGO) nextest --version >/dev/null 2>&1 && echo yes)
 demo:
 	$(CARGO) run --release -- demo
 
+# Tests start Python some thousand times: without a shim such as pyenv's, which takes longer than most of them.
+WITH_PYTHON = PATH="$$(python3 tests/env/testenv.py path python)/bin:$$PATH"
+
 # Installs what the tests need and runs all of them.
 test: lint env
 ifeq ($(NEXTEST),yes)
 	$(CARGO) build --workspace --examples
-	$(CARGO) nextest run --workspace --no-fail-fast
+	$(WITH_PYTHON) $(CARGO) nextest run --workspace --no-fail-fast
 	$(CARGO) test --workspace --doc
 else
 	$(CARGO) build --workspace --all-targets
-	$(CARGO) test --workspace --no-fail-fast
+	$(WITH_PYTHON) $(CARGO) test --workspace --no-fail-fast
 endif
-	$(CARGO) test -p mcp-loadtest-wire -p mcp-loadtest-cli \
+	# Core is named so that what all of them depend on has the features that it has above, and is not built again.
+	$(CARGO) test -p mcp-loadtest-core -p mcp-loadtest-wire -p mcp-loadtest-cli \
 	  --features mcp-loadtest-cli/otlp,mcp-loadtest-cli/torture -- otlp torture
 
 lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --all-features -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps
+	# With examples and all features, so that what clippy has checked is not checked again.
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --all-features --lib --examples
 
 # The real servers, clients and suites that tests run against.
 env:

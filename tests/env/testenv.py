@@ -79,6 +79,12 @@ class Environment:
         (self.home / "stamp").write_text(fingerprint)
 
 
+def install_link(environment):
+    """`python3` itself: what pyenv puts in its place takes more time than a test's server to start."""
+    (environment.home / "bin").mkdir()
+    (environment.home / "bin" / "python3").symlink_to(Path(sys.executable).resolve())
+
+
 def install_with_pip(environment):
     """A virtual environment by the standard tools; only for what installs the others."""
     run(sys.executable, "-m", "venv", environment.home)
@@ -155,6 +161,7 @@ def find_program(program, places):
 
 INSTALLERS = {
     "apt": install_with_apt,
+    "link": install_link,
     "pip": install_with_pip,
     "uv": install_with_uv,
     "npm": install_with_npm,
