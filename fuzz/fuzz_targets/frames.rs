@@ -1,15 +1,6 @@
-//! The reader of frames: any bytes in, a message and its defects out. What it takes for a message
-//! without a defect must be JSON to everybody else too.
-
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use mcp_loadtest_core::jsonrpc;
+#[path = "../properties/frames.rs"]
+mod property;
 
-fuzz_target!(|bytes: &[u8]| {
-    let reading = jsonrpc::read(bytes);
-    if reading.message.is_some() && reading.defects.is_empty() {
-        let json = serde_json::from_slice::<&serde_json::value::RawValue>(bytes);
-        assert!(json.is_ok(), "read as a message without a defect: {json:?}");
-    }
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| property::holds(bytes));

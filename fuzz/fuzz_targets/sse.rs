@@ -1,20 +1,6 @@
-//! The reader of server-sent events: however the stream is cut into pieces, the events are the same.
-
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use mcp_loadtest_wire::fuzzing::events;
+#[path = "../properties/sse.rs"]
+mod property;
 
-fuzz_target!(|input: &[u8]| {
-    let Some((piece, stream)) = input.split_first() else { return };
-    let piece = usize::from(*piece).max(1);
-    for limit in [32, 1 << 20] {
-        let whole = events(stream, stream.len().max(1), limit);
-        assert!(whole.iter().all(|event| event.len() <= limit));
-        if limit > stream.len() {
-            assert_eq!(whole, events(stream, piece, limit));
-        } else {
-            events(stream, piece, limit);
-        }
-    }
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| property::holds(bytes, mcp_loadtest_wire::fuzzing::events));

@@ -15,7 +15,7 @@ pub mod timer;
 pub mod torture;
 mod transport;
 
-#[cfg(fuzzing)]
+#[cfg(any(fuzzing, test))]
 pub mod fuzzing;
 
 pub use transport::{CaCertError, MESSAGE_LIMIT, Trust};
