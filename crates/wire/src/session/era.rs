@@ -10,7 +10,10 @@ use mcp_loadtest_core::{
     outcome::Outcome,
 };
 use serde_json::{Value, json};
-use tokio::{select, time::sleep};
+use tokio::{
+    select,
+    time::{Instant, timeout},
+};
 
 use super::{How, OpenError, Options, Reply, Session, Target, handshake::offered_instead};
 use crate::sink::Nowhere;
@@ -26,6 +29,10 @@ pub struct EraProbe {
 
 /// How long a server may keep silent before it is also asked in the legacy way.
 const SILENCE: Duration = Duration::from_secs(3);
+
+/// So much longer it may be silent about its era, once it has answered in the legacy way, or as long as
+/// that answer took: one that is slow to start works on both questions at once.
+const AFTERTHOUGHT: Duration = Duration::from_secs(1);
 
 /// Finds the revision that a server speaks.
 pub async fn find_revision(target: &Target, options: &Options) -> Result<EraProbe, OpenError> {
@@ -47,23 +54,22 @@ pub async fn find_revision(target: &Target, options: &Options) -> Result<EraProb
 async fn ask(session: &Session, limit: Duration) -> EraProbe {
     let discover = session.prepare(method::DISCOVER, json!({}));
     let mut answer = std::pin::pin!(session.call(&discover, How::setup(limit)));
-    let early = select! {
-        reply = &mut answer => Some(reply),
-        () = sleep(SILENCE) => None,
-    };
-    match early {
-        Some(reply) => judge(&reply),
-        // Whoever answers `initialize` but not `server/discover` is legacy, however slowly it starts.
-        None => select! {
-            // A slow start answers both at once; the first question decides.
-            biased;
-            reply = &mut answer => judge(&reply),
-            reply = session.handshake_request(limit) => match reply.outcome {
-                Outcome::Ok => legacy(),
-                Outcome::Failed(_) => judge(&answer.await),
-            },
-        },
+    if let Ok(reply) = timeout(SILENCE, &mut answer).await {
+        return judge(&reply);
     }
+    // Whoever answers `initialize` but not `server/discover` is legacy, however slowly it starts.
+    let asked = Instant::now();
+    let greeted = select! {
+        // A slow start answers both at once; the first question decides.
+        biased;
+        reply = &mut answer => return judge(&reply),
+        reply = session.handshake_request(limit) => reply.outcome == Outcome::Ok,
+    };
+    if !greeted {
+        return judge(&answer.await);
+    }
+    let rest = asked.elapsed().max(AFTERTHOUGHT);
+    timeout(rest, answer).await.map_or_else(|_| legacy(), |reply| judge(&reply))
 }
 
 fn legacy() -> EraProbe {

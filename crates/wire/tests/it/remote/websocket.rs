@@ -11,7 +11,7 @@ use mcp_loadtest_core::{
 };
 use mcp_loadtest_wire::session::{Address, OpenError, Outgoing, Session, Target, find_revision};
 use serde_json::{Value, json};
-use tokio::{net::TcpStream, task::spawn_local};
+use tokio::{net::TcpStream, task::spawn_local, time::sleep};
 use tokio_tungstenite::{
     WebSocketStream,
     tungstenite::{
@@ -123,7 +123,7 @@ async fn both_eras_are_spoken() {
                 let request = socket.request().await?;
                 let mut reply = answer(&request)?;
                 if request["method"] == "server/discover" {
-                    reply["result"] = json!({"resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}});
+                    reply["result"] = modern();
                 }
                 socket.send(reply.to_string()).await;
             }
@@ -136,6 +136,47 @@ async fn both_eras_are_spoken() {
             let (session, hello) = Session::open(&target, &options, revision).await.unwrap();
             assert_eq!(hello.revision, revision);
             assert_eq!(call(&session).await.failure(), None);
+        }
+    })
+    .await;
+}
+
+/// What a modern server says to `server/discover`.
+fn modern() -> Value {
+    json!({"resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}})
+}
+
+/// Starts slowly, and answers `initialize` before it says whether it is modern, if it ever does.
+async fn slow_start(says_so: bool) -> Target {
+    script(move |socket| async move {
+        let mut socket = Socket::new(socket).await?;
+        let (discover, initialize) = (socket.request().await?, socket.request().await?);
+        assert_eq!(
+            (&discover["method"], &initialize["method"]),
+            (&json!("server/discover"), &json!("initialize"))
+        );
+        sleep(Duration::from_secs(2)).await;
+        socket.send(answer(&initialize)?.to_string()).await;
+        if says_so {
+            sleep(Duration::from_millis(100)).await;
+            socket
+                .send(
+                    json!({"jsonrpc": "2.0", "id": discover["id"], "result": modern()}).to_string(),
+                )
+                .await;
+        }
+        socket.request().await.map(|_| ())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn the_era_of_a_server_is_not_judged_by_which_answer_comes_first() {
+    bounded(async {
+        let (options, _) = options(KIB);
+        for (says_so, era) in [(true, Era::Modern), (false, Era::Legacy)] {
+            let probe = find_revision(&slow_start(says_so).await, &options).await.unwrap();
+            assert_eq!(probe.revision.era(), era, "{}", probe.reason);
         }
     })
     .await;
