@@ -1,6 +1,7 @@
 //! Two small gateways: well, and with a fault each that one check must notice.
 
-use super::{checks, expect, listening, over_pipes, report, verdicts};
+use super::{checks, expect, fixture, listening, over_pipes, report, verdicts};
+use crate::harness::run;
 
 #[test]
 fn a_gateway_that_is_well_keeps_everything() {
@@ -50,6 +51,16 @@ fn each_fault_is_noticed_by_its_check() {
         assert!(checks(&report)[0]["advice"].is_string());
         assert_eq!(ran.code, 1, "{fault}");
     }
+}
+
+/// With this patience it would be given up after twelve seconds without a sign of life.
+#[test]
+fn a_gateway_that_is_busy_with_the_server_is_waited_for() {
+    let script = fixture("gateway.py");
+    let mut args = vec!["gateway", "--json", "--patience", "2s", "--only", "crossed"];
+    args.extend(["--", "python3", &script, "{upstream}", "polite"]);
+    let told = report(&run(&args));
+    assert_eq!(verdicts(&told), [("crossed", "kept")], "{told:#}");
 }
 
 #[test]

@@ -99,7 +99,8 @@ async fn call_all(
             }
             Ok(_) => {}
             Err(_) => {
-                let now = bench.upstream.calls(mark, "echo").len();
+                // A gateway may shake hands with the server for every call, before the first one arrives.
+                let now = bench.upstream.since(mark).len();
                 if now > seen {
                     (seen, last) = (now, Instant::now());
                 }
