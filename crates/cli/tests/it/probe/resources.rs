@@ -101,6 +101,7 @@ const ADDRESSES: &[(&str, &str, &str, Option<&str>)] = &[
     ("request_churn", "mock-http-server.py", "", None),
     ("reject_churn", "mock-http-server.py", "", None),
     ("stream_cut", "bad-stream-cut.py", "", Some("critical")),
+    ("stream_cut", "bad-stream-cut.py", "half", Some("critical")),
     ("stream_cut", "mock-http-server.py", "", None),
     ("client_leaves", "bad-client-leaves.py", "", Some("critical")),
     ("client_leaves", "mock-http-server.py", "", None),
