@@ -14,7 +14,10 @@ mod tests;
 use std::io;
 
 use self::screen::{Line, Screen};
-use super::{Renderer, Report};
+use super::{
+    Renderer, Report,
+    Severity::{self, Critical, Info},
+};
 
 /// How many lines there are at most.
 const HEIGHT: usize = 40;
@@ -64,18 +67,19 @@ struct Detail {
     rows: usize,
     findings: usize,
     evidence: usize,
-    hints: bool,
+    /// From which severity on findings have their hints.
+    hints: Option<Severity>,
     /// Characters of a text from elsewhere.
     text: usize,
 }
 
 /// From all that is worth telling down to what always fits.
 const DETAILS: &[Detail] = &[
-    Detail { sentences: 5, rows: 8, findings: 8, evidence: 5, hints: true, text: 300 },
-    Detail { sentences: 5, rows: 5, findings: 6, evidence: 2, hints: true, text: 200 },
-    Detail { sentences: 4, rows: 3, findings: 5, evidence: 1, hints: true, text: 150 },
-    Detail { sentences: 3, rows: 0, findings: 4, evidence: 1, hints: false, text: 130 },
-    Detail { sentences: 1, rows: 0, findings: 2, evidence: 0, hints: false, text: 120 },
+    Detail { sentences: 5, rows: 8, findings: 8, evidence: 5, hints: Some(Info), text: 300 },
+    Detail { sentences: 5, rows: 5, findings: 6, evidence: 2, hints: Some(Info), text: 200 },
+    Detail { sentences: 4, rows: 3, findings: 5, evidence: 1, hints: Some(Info), text: 150 },
+    Detail { sentences: 3, rows: 0, findings: 4, evidence: 1, hints: Some(Critical), text: 130 },
+    Detail { sentences: 1, rows: 0, findings: 2, evidence: 0, hints: None, text: 120 },
 ];
 
 /// The most detailed telling that fits.

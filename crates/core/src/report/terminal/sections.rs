@@ -242,7 +242,8 @@ impl Screen<'_> {
         for evidence in finding.evidence.iter().take(self.detail.evidence) {
             self.indented("  - ", &self.foreign(evidence));
         }
-        if let Some(hint) = finding.hint.as_ref().filter(|_| self.detail.hints) {
+        let is_grave = self.detail.hints.is_some_and(|least| finding.severity >= least);
+        if let Some(hint) = finding.hint.as_ref().filter(|_| is_grave) {
             self.indented("  hint: ", &self.foreign(hint));
         }
         let own = finding.reproduce.as_ref().filter(|command| Some(command.as_str()) != again);

@@ -3,7 +3,7 @@
 use super::{DETAILS, HEAD, HEIGHT, Screen, Signs, fitting, kept::kept};
 use crate::{
     report::{
-        Report, Severity,
+        Finding, Report, Severity,
         fixture::{fuzzed, healthy, ramped, violated},
     },
     scenario::Scenario,
@@ -114,6 +114,23 @@ fn rows_are_the_first_to_go() {
     assert!(screen.lines.is_empty());
     screen.more(5, 3);
     assert_eq!(screen.lines[0].text, "  and 2 more in report.md");
+}
+
+#[test]
+fn what_is_critical_keeps_its_hint_longest() {
+    let mut report = violated();
+    let one = report.findings.swap_remove(0);
+    let with =
+        |hint: &str, severity| Finding { hint: Some(hint.to_owned()), severity, ..one.clone() };
+    report.findings = vec![with("grave", Severity::Critical), with("mere", Severity::Info)];
+    for (detail, has_grave, has_mere) in
+        [(0, true, true), (2, true, true), (3, true, false), (4, false, false)]
+    {
+        let lines = lines(&report, detail);
+        let has = |hint: &str| lines.iter().any(|line| line == hint);
+        let seen = (has("  hint: grave"), has("  hint: mere"));
+        assert_eq!(seen, (has_grave, has_mere), "{detail}");
+    }
 }
 
 #[test]
