@@ -115,8 +115,10 @@ fn a_healthy_server_is_left_in_peace_and_gets_the_same_bytes_each_time() {
         let (ran, summary) = fuzz(dir.path(), &["-s", &mock("mock-normal.py")], &more);
         assert_eq!(ran.code, 0, "{summary:#}");
         closes(&summary, 600);
-        // It takes whatever it is given, which is told and is no failure.
-        assert!(ids(&summary).iter().all(|id| *id == "fuzz_accepted"), "{summary:#}");
+        // It takes whatever it is given, which is told and is no failure, nor is it that it may be slow
+        // where the machine is.
+        let harmless = ["fuzz_accepted", "fuzz_slow"];
+        assert!(ids(&summary).iter().all(|id| harmless.contains(id)), "{summary:#}");
         let trace = Path::new(summary["run_dir"].as_str().unwrap()).join("trace.jsonl");
         let lines = std::fs::read(trace).unwrap();
         let lines =

@@ -51,11 +51,18 @@ pub(crate) fn fixture(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures").join(name)
 }
 
-/// An HTTP mock that ends with its stdin, that is with this value.
+/// An HTTP mock that is gone when this is dropped.
 pub(crate) struct HttpMock {
-    _child: Child,
+    child: Child,
     pub(crate) url: String,
     pub(crate) pid: u32,
+}
+
+impl Drop for HttpMock {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
 
 fn http_mock(env: &[(&str, &str)]) -> HttpMock {
@@ -73,7 +80,7 @@ pub(crate) fn listening_mock(name: &str, env: &[(&str, &str)]) -> HttpMock {
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let url = serde_json::from_str::<Value>(&line).unwrap()["url"].as_str().unwrap().to_owned();
-    HttpMock { pid: child.id(), _child: child, url }
+    HttpMock { pid: child.id(), child, url }
 }
 
 #[test]
