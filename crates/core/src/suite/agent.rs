@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{expect::Expect, recovery::Recovery};
+use super::{expect::Expect, recovery::Recovery, result::Family};
 use crate::{config::DurationText, units::as_text_option};
 
 /// How often a model is asked at most, unless something else is said.
@@ -74,7 +74,7 @@ pub struct AgentTest {
     /// `orchestration`, `recovery`.
     #[serde(default, skip_serializing_if = "Expect::is_empty")]
     pub expect: Expect,
-    /// Words by which tests are chosen.
+    /// Words by which tests are chosen. With `recovery` or `inject` it has the tag `EDGE` by itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
     /// Why the test is not carried out.
@@ -98,6 +98,11 @@ impl AgentTest {
         let injected = (!self.inject.is_empty()).then(Recovery::default);
         self.recovery.clone().or(injected)
     }
+
+    /// The family that it belongs to.
+    pub fn family(&self) -> Option<Family> {
+        self.recovery().map(|_| Family::Edge)
+    }
 }
 
 #[cfg(test)]
@@ -108,9 +113,10 @@ mod tests {
     fn what_is_not_said_of_an_agent_has_its_default() {
         let plain = AgentTest::default();
         assert_eq!(plain.time_budget(), Duration::from_secs(300));
-        assert_eq!((plain.is_live(), plain.recovery()), (false, None));
+        assert_eq!((plain.is_live(), plain.recovery(), plain.family()), (false, None, None));
         let hit = AgentTest { inject: vec!["hang".into()], ..AgentTest::default() };
         assert_eq!(hit.recovery(), Some(Recovery::default()));
+        assert_eq!(hit.family(), Some(Family::Edge));
         let own = Recovery { max_detection_ms: 7, ..Recovery::default() };
         let told = AgentTest {
             recovery: Some(own.clone()),

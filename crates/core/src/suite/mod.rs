@@ -41,7 +41,7 @@ pub use self::{
     file::{Isolation, Parallel, RunOptions, Suite},
     load::LoadTest,
     model::{Model, ModelSource, Provider, provider_of},
-    result::{Outcome, Repeats, SuiteReport, TestKind, TestResult, Totals},
+    result::{Family, Outcome, Repeats, SuiteReport, TestKind, TestResult, Totals},
     select::{Selection, Shard},
     server::{Auth, HeaderValue, MockEntry, ServerEntry, Servers, Way},
     test::{Fuzz, NegativePath, PromptTest, ResourceTest, ToolTest},

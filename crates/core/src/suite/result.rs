@@ -70,6 +70,24 @@ impl TestKind {
     }
 }
 
+/// A family of tests that belong together whatever they test. It is also a tag that they have by
+/// themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Family {
+    /// What must be survived: bad input, and tools that fail.
+    Edge,
+}
+
+impl Family {
+    /// Its word, and the tag.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Edge => "EDGE",
+        }
+    }
+}
+
 /// One test and what became of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TestResult {
@@ -82,6 +100,10 @@ pub struct TestResult {
     pub name: String,
     /// What is tested.
     pub kind: TestKind,
+    /// The family that it belongs to: `EDGE` for tests with `negative_path`, `fuzz`, `recovery` or
+    /// `inject`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub family: Option<Family>,
     /// What became of it.
     pub outcome: Outcome,
     /// How long it took.
@@ -123,6 +145,7 @@ impl TestResult {
             line: None,
             name: name.to_owned(),
             kind,
+            family: None,
             outcome: Outcome::NotRun,
             took_ms: 0.0,
             reason: String::new(),

@@ -2,6 +2,8 @@
 
 use std::str::FromStr;
 
+use super::result::Family;
+
 /// Which tests are carried out: all conditions must hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selection {
@@ -16,13 +18,16 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Whether a test is wanted, by its name and tags.
-    pub fn admits(&self, name: &str, tags: &[String]) -> bool {
+    /// Whether a test is wanted, by its name, its tags and its family, which is a tag too.
+    pub fn admits(&self, name: &str, tags: &[String], family: Option<Family>) -> bool {
         let name = name.to_lowercase();
         let named = |wanted: &String| name.contains(&wanted.to_lowercase());
+        let has = |tag: &String| {
+            tags.contains(tag) || family.is_some_and(|family| family.word() == tag.as_str())
+        };
         (self.names.is_empty() || self.names.iter().any(named))
-            && (self.tags.is_empty() || self.tags.iter().any(|tag| tags.contains(tag)))
-            && !self.skip_tags.iter().any(|tag| tags.contains(tag))
+            && (self.tags.is_empty() || self.tags.iter().any(has))
+            && !self.skip_tags.iter().any(has)
     }
 
     /// Whether a test belongs to our part, by its place among those that are wanted.
@@ -79,11 +84,15 @@ mod tests {
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
         let tags: Vec<String> = words(&["smoke", "slow"]);
         let named = Selection { names: words(&["SEARCH"]), ..Selection::default() };
-        assert!(named.admits("the search tool", &[]) && !named.admits("echo", &[]));
+        assert!(named.admits("the search tool", &[], None) && !named.admits("echo", &[], None));
         let tagged = Selection { tags: words(&["smoke"]), ..Selection::default() };
-        assert!(tagged.admits("x", &tags) && !tagged.admits("x", &[]));
+        assert!(tagged.admits("x", &tags, None) && !tagged.admits("x", &[], None));
         let without = Selection { skip_tags: words(&["slow"]), ..tagged };
-        assert!(!without.admits("x", &tags));
+        assert!(!without.admits("x", &tags, None));
+        let edges = Selection { tags: words(&["EDGE"]), ..Selection::default() };
+        assert!(edges.admits("x", &[], Some(Family::Edge)) && !edges.admits("x", &tags, None));
+        let others = Selection { skip_tags: words(&["EDGE"]), ..Selection::default() };
+        assert!(!others.admits("x", &tags, Some(Family::Edge)) && others.admits("x", &tags, None));
     }
 
     #[test]
@@ -103,9 +112,9 @@ mod tests {
             ("search", &["smoke", "slow"], false),
             ("echo", &["slow"], false),
         ] {
-            assert_eq!(all.admits(name, &words(tags)), is, "{name} {tags:?}");
+            assert_eq!(all.admits(name, &words(tags), None), is, "{name} {tags:?}");
         }
-        assert!(Selection::default().admits("x", &[]));
+        assert!(Selection::default().admits("x", &[], None));
         let second = Selection { shard: Some("2/3".parse().unwrap()), ..Selection::default() };
         let places: Vec<_> = (0..6).filter(|place| second.in_shard(*place)).collect();
         assert_eq!(places, [1, 4]);

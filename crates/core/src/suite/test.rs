@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::expect::Expect;
+use super::{expect::Expect, result::Family};
 use crate::seed::Seed;
 
 /// A call of a tool. Without `expect` it must not fail.
@@ -28,7 +28,7 @@ pub struct ToolTest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub timeout_ms: Option<u64>,
-    /// Words by which tests are chosen.
+    /// Words by which tests are chosen. With `negative_path` or `fuzz` it has the tag `EDGE` by itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
     /// Why the test is not carried out.
@@ -40,6 +40,13 @@ pub struct ToolTest {
     /// Bad arguments that the server must survive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fuzz: Option<Fuzz>,
+}
+
+impl ToolTest {
+    /// The family that it belongs to.
+    pub fn family(&self) -> Option<Family> {
+        (self.negative_path.is_some() || self.fuzz.is_some()).then_some(Family::Edge)
+    }
 }
 
 /// Calls that the tool must refuse; `args` are those that it must take.

@@ -25,11 +25,14 @@ pub(super) fn chosen(suites: &[LoadedSuite], settings: &Settings) -> (Vec<Case>,
     let mut place = 0;
     for (at, loaded) in suites.iter().enumerate() {
         let suite = &loaded.suite;
-        let tools = suite.tools.iter().map(|test| (&test.name, &test.tags, &test.skip));
-        let resources = suite.resources.iter().map(|test| (&test.name, &test.tags, &test.skip));
-        let prompts = suite.prompts.iter().map(|test| (&test.name, &test.tags, &test.skip));
-        let agents = suite.agents.iter().map(|test| (&test.name, &test.tags, &test.skip));
-        let loads = suite.loads.iter().map(|test| (&test.name, &test.tags, &test.skip));
+        let tools =
+            suite.tools.iter().map(|test| (&test.name, &test.tags, test.family(), &test.skip));
+        let resources =
+            suite.resources.iter().map(|test| (&test.name, &test.tags, None, &test.skip));
+        let prompts = suite.prompts.iter().map(|test| (&test.name, &test.tags, None, &test.skip));
+        let agents =
+            suite.agents.iter().map(|test| (&test.name, &test.tags, test.family(), &test.skip));
+        let loads = suite.loads.iter().map(|test| (&test.name, &test.tags, None, &test.skip));
         let numbered = [
             (TestKind::Tool, tools.collect::<Vec<_>>()),
             (TestKind::Resource, resources.collect()),
@@ -38,8 +41,8 @@ pub(super) fn chosen(suites: &[LoadedSuite], settings: &Settings) -> (Vec<Case>,
             (TestKind::Load, loads.collect()),
         ];
         for (kind, tests) in numbered {
-            for (index, (name, tags, skip)) in tests.into_iter().enumerate() {
-                if !selection.admits(name, tags) {
+            for (index, (name, tags, family, skip)) in tests.into_iter().enumerate() {
+                if !selection.admits(name, tags, family) {
                     continue;
                 }
                 place += 1;
@@ -48,6 +51,7 @@ pub(super) fn chosen(suites: &[LoadedSuite], settings: &Settings) -> (Vec<Case>,
                 }
                 cases.push(Case { suite: at, kind, index });
                 let mut result = TestResult::new(&loaded.file, name, kind);
+                result.family = family;
                 result.reproduce = again(settings, &loaded.file, name);
                 if let Some(reason) = skip {
                     result.outcome = Outcome::Skipped;

@@ -47,7 +47,8 @@ pub(crate) struct TestArgs {
     /// Only tests whose name holds this, whatever its case. Repeatable: any of them.
     #[arg(long = "name", value_name = "TEXT")]
     names: Vec<String>,
-    /// Only tests with this tag. Repeatable: any of them.
+    /// Only tests with this tag. Repeatable: any of them. Tests with `negative_path`, `fuzz`, `recovery`
+    /// or `inject` have the tag EDGE by themselves.
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
     /// No tests with this tag. Repeatable.

@@ -30,6 +30,29 @@ fn names_tags_and_parts_choose() {
     assert!(none.err.contains("no test was chosen"), "{}", none.err);
 }
 
+/// Bad input and tools that fail are of one family, which is a tag that nobody has to write.
+#[test]
+fn tests_of_edges_have_their_tag_by_themselves() {
+    let suite = "servers: {m: {mock: {}}}\nfaults: [{name: hung, target: {tool: echo}, kind: hang}]\n\
+        tools:\n  \
+        - {name: plain, tool: echo, args: {message: x}}\n  \
+        - {name: bad input, tool: echo, args: {message: x}, negative_path: {checks: [unknown_tool]}}\n\
+        agents:\n  \
+        - {name: meets a hang, model: 'scripted:careful', prompt: say hello, servers: [m], inject: [hung]}\n";
+    let (report, code) = Bench::new(suite).report(&["--tag", "EDGE"]);
+    let tests = report["tests"].as_array().unwrap();
+    let told: Vec<_> = tests.iter().map(|test| (&test["name"], &test["family"])).collect();
+    assert_eq!(
+        told,
+        [(&"bad input".into(), &"EDGE".into()), (&"meets a hang".into(), &"EDGE".into())],
+        "{report:#}"
+    );
+    assert_eq!(code, 0, "{report:#}");
+    let (report, _) = Bench::new(suite).report(&["--skip-tag", "EDGE"]);
+    assert_eq!(outcomes(&report).len(), 1, "{report:#}");
+    assert!(report["tests"][0]["family"].is_null());
+}
+
 #[test]
 fn the_first_failure_may_end_it() {
     let (report, code) = Bench::new(SIX).report(&["--fail-fast", "--parallel", "1"]);

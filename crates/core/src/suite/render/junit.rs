@@ -4,7 +4,10 @@ use std::{collections::BTreeMap, time::Duration};
 
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 
-use crate::suite::result::{Outcome, SuiteReport, TestResult};
+use crate::suite::{
+    recovery::Judged,
+    result::{Outcome, SuiteReport, TestResult},
+};
 
 pub(super) fn render(report: &SuiteReport) -> String {
     let mut suites: BTreeMap<&str, Vec<&TestResult>> = BTreeMap::new();
@@ -57,9 +60,14 @@ fn told(mut status: TestCaseStatus, test: &TestResult) -> TestCaseStatus {
     status
 }
 
-/// How an agent recovered, where CI servers show such things.
+/// Its family and how an agent recovered, where CI servers show such things.
 fn properties(test: &TestResult) -> Vec<Property> {
-    let Some(judged) = &test.recovery else { return Vec::new() };
+    let family = test.family.map(|family| Property::new("family", family.word()));
+    let recovery = test.recovery.as_ref().map(|judged| recovery(judged, test));
+    family.into_iter().chain(recovery.into_iter().flatten()).collect()
+}
+
+fn recovery(judged: &Judged, test: &TestResult) -> Vec<Property> {
     let calls = test.trajectory.as_ref().map(|trajectory| {
         let calls: Vec<_> = trajectory.calls.iter().map(|call| call.tool.as_str()).collect();
         Property::new("trajectory", calls.join(" -> "))
