@@ -232,7 +232,7 @@ fn show_paths(dir: &RoundsDir, formats: &[Format], env: &mut Env) {
 }
 
 /// Which runs did not pass, and of which server.
-fn failures(runs: &[TargetRuns]) -> String {
+pub(crate) fn failures(runs: &[TargetRuns]) -> String {
     let mut text = String::new();
     for target in runs {
         for (round, report) in target.reports.iter().enumerate().filter(|(_, one)| !one.passed()) {

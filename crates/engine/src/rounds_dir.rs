@@ -17,8 +17,9 @@ use mcp_loadtest_core::{
 
 use crate::{
     error::RunError,
-    history,
+    history::{self, History},
     run_dir::{self, file},
+    saved::{SavedError, SavedRun},
     wall_clock::Identity,
 };
 
@@ -36,6 +37,38 @@ impl RoundsDir {
         fs::create_dir_all(&path)
             .map_err(|source| RunError::Output { path: path.clone(), source })?;
         Ok(Self { path })
+    }
+
+    /// Looks into a directory; nothing where it is not one of several targets.
+    pub fn open(path: impl Into<PathBuf>) -> Option<Self> {
+        let path = path.into();
+        let has = |name| path.join(name).is_file();
+        // A run that was compared with a baseline has a comparison too.
+        (has(file::COMPARISON) && !has(file::METRICS) && !has(file::TRACE)).then_some(Self { path })
+    }
+
+    /// How the targets compared.
+    pub fn comparison(&self) -> Result<Comparison, SavedError> {
+        let path = self.path.join(file::COMPARISON);
+        let text = fs::read_to_string(&path)
+            .map_err(|source| SavedError::Read { path: path.clone(), source })?;
+        serde_json::from_str(&text)
+            .map_err(|error| SavedError::Metrics { path, why: error.to_string() })
+    }
+
+    /// The runs of each target, in the order of the rounds.
+    pub fn runs(&self, comparison: &Comparison) -> Result<Vec<TargetRuns>, SavedError> {
+        let others = comparison.candidates.iter().map(|candidate| &candidate.target);
+        let labels = std::iter::once(&comparison.base).chain(others).map(|target| &target.label);
+        // Somebody may have written into the file what leads out of the directory.
+        let within = labels.filter(|label| Path::new(label).file_name() == Some(label.as_ref()));
+        within.map(|label| self.runs_of(label)).collect()
+    }
+
+    fn runs_of(&self, label: &str) -> Result<TargetRuns, SavedError> {
+        let past = History::of(self.of_target(label)).runs()?;
+        let reports = past.iter().rev().map(|run| SavedRun::read(&run.dir));
+        Ok(TargetRuns { label: label.to_owned(), reports: reports.collect::<Result<_, _>>()? })
     }
 
     /// The directory.
@@ -70,10 +103,20 @@ impl RoundsDir {
             self.form(file::REPORT, |page| markdown::render(comparison, page))?;
         }
         if formats.contains(&Format::Html) {
-            let sides: Vec<Side<'_>> = runs.iter().map(|target| self.side(target)).collect();
-            self.form(file::PAGE, |page| html::render(comparison, &sides, page))?;
+            self.form(file::PAGE, |page| self.render_page(comparison, runs, page))?;
         }
         Ok(())
+    }
+
+    /// Writes the comparison as one HTML page that leads to those of the runs.
+    pub fn render_page(
+        &self,
+        comparison: &Comparison,
+        runs: &[TargetRuns],
+        out: &mut dyn io::Write,
+    ) -> io::Result<()> {
+        let sides: Vec<Side<'_>> = runs.iter().map(|target| self.side(target)).collect();
+        html::render(comparison, &sides, out)
     }
 
     fn form(

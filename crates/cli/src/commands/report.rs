@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use mcp_loadtest::SavedRun;
+use mcp_loadtest::{Report, RoundsDir, SavedRun};
 use mcp_loadtest_core::{
+    compare,
     exit::Exit,
     report::{Format, RENDERERS, summary},
 };
@@ -16,7 +17,7 @@ use crate::{
     env::Env,
     error::CliError,
     fault_log::FaultLogArg,
-    load,
+    load, targets,
 };
 
 /// Arguments of `report`.
@@ -29,7 +30,7 @@ Examples:
   mcp-loadtest report ./runs/2026-05-10T14-30-00-9XY7K2 --format markdown > report.md
   mcp-loadtest report ./runs/2026-05-10T14-30-00-9XY7K2 --audit proxy.db --format html > report.html")]
 pub(crate) struct ReportArgs {
-    /// The directory that a run printed at its end.
+    /// The directory that a run printed at its end; of several servers, the one that holds all of them.
     #[arg(required_unless_present = "explain")]
     dir: Option<PathBuf>,
     /// Compute every number again from trace.jsonl, instead of reading metrics.json.
@@ -61,13 +62,62 @@ Algorithm:
   3. With --audit, read the rows that a mock or a proxy wrote down in the time of the run, and merge the
      calls that a fault hit into windows: hits belong together when no more lies between them than
      four times what usually does, and two seconds at least.
-  4. Print the result in the form that was asked for, and exit as the run itself would have.";
+  4. Print the result in the form that was asked for, and exit as the run itself would have.
+Of several servers that were tested in turns, comparison.json is read and told in place of metrics.json;
+it can be told as terminal, markdown, html and json.";
+
+impl ReportArgs {
+    /// Several servers that were tested in turns: their figures side by side.
+    fn tell_rounds(&self, rounds: &RoundsDir, env: &mut Env) -> Result<Exit, CliError> {
+        let of_one_run = [
+            (self.from_trace, "--from-trace"),
+            (self.faults.is_given(), "--audit"),
+            (self.junit.is_asked_for(), "--junit"),
+        ];
+        if let Some((_, flag)) = of_one_run.iter().find(|(given, _)| *given) {
+            return Err(CliError::usage(
+                format!("{flag} is for one run, and this directory has those of several servers"),
+                "give the directory of one of the runs in it",
+            ));
+        }
+        let comparison = rounds.comparison()?;
+        let runs = rounds.runs(&comparison)?;
+        let mut text = Vec::new();
+        match self.format.as_str() {
+            _ if self.json => compare::json::render(&comparison, &mut text)?,
+            "json" => compare::json::render(&comparison, &mut text)?,
+            "terminal" => {
+                compare::terminal::render(&comparison, &mut text)?;
+                text.extend(targets::failures(&runs).into_bytes());
+            }
+            "markdown" => compare::markdown::render(&comparison, &mut text)?,
+            "html" => rounds.render_page(&comparison, &runs, &mut text)?,
+            other => {
+                return Err(CliError::usage(
+                    format!("several servers side by side cannot be told as {other}"),
+                    "use terminal, markdown, html or json, or give the directory of one of the runs in it",
+                ));
+            }
+        }
+        env.out(&String::from_utf8_lossy(&text));
+        self.ci.tell_comparison(&comparison, env)?;
+        let mut reports = runs.iter().flat_map(|target| &target.reports);
+        Ok(match reports.clone().any(|report| report.interrupted) {
+            true => Exit::Interrupted,
+            false if reports.all(Report::passed) => Exit::Pass,
+            false => Exit::Fail,
+        })
+    }
+}
 
 /// Runs `report`.
 pub(crate) fn run(args: &ReportArgs, env: &mut Env) -> Result<Exit, CliError> {
     let Some(dir) = args.dir.as_ref().filter(|_| !args.explain) else {
         return Ok(explain(env, EXPLANATION));
     };
+    if let Some(rounds) = RoundsDir::open(env.cwd.join(dir)) {
+        return args.tell_rounds(&rounds, env);
+    }
     let saved = SavedRun::open(env.cwd.join(dir))?;
     let form = RENDERERS.iter().find(|entry| entry.name == args.format);
     let form = form.filter(|_| !args.json);

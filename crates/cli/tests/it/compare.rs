@@ -182,6 +182,23 @@ fn several_servers_are_tested_in_turns() {
     }
     assert!(parent.file_name().unwrap().to_str().unwrap().contains("-compare-"));
 
+    // The same is told again from the directory.
+    let told = |more: &[&str]| {
+        let parent = parent.to_str().unwrap();
+        run_in(dir.path(), &[&["report", parent], more].concat())
+    };
+    let again = told(&["--json"]);
+    assert_eq!((again.code, &again.out), (0, &ran.out), "{}", again.err);
+    let kept = |name: &str| std::fs::read_to_string(parent.join(name)).unwrap();
+    assert_eq!(told(&["--format", "markdown"]).out, kept("report.md"));
+    assert_eq!(told(&["--format", "html"]).out, kept("report.html"));
+    assert!(told(&[]).out.starts_with("WORSE"), "{}", told(&[]).out);
+    for (flags, word) in [(["--format", "hlog"], "hlog"), (["--junit", "x.xml"], "--junit")] {
+        let refused = told(&flags);
+        assert_eq!(refused.code, 2, "{}", refused.out);
+        assert!(refused.err.contains(word) && refused.err.contains("hint:"), "{}", refused.err);
+    }
+
     let ran = run("1", &["--repeat", "1", "--duration", "3s", "--p50-latency", "500ms"]);
     assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
     assert!(ran.out.contains("FAIL theirs in round 1"), "{}", ran.out);
@@ -191,6 +208,9 @@ fn several_servers_are_tested_in_turns() {
     assert!(everything.starts_with("Everything: "), "{}", ran.out);
     assert!(page.starts_with("Page: ") && page.ends_with("/report.html"), "{}", ran.out);
     assert!(report.starts_with("Report: ") && report.ends_with("/report.md"), "{}", ran.out);
+    let again = run_in(dir.path(), &["report", everything.strip_prefix("Everything: ").unwrap()]);
+    assert_eq!(again.code, 1, "{}", again.err);
+    assert!(again.out.contains("FAIL theirs in round 1"), "{}", again.out);
 
     // Only the forms that are asked for.
     let ran = run("0.2", &["--repeat", "1", "--duration", "300ms", "--format", "html"]);
