@@ -152,7 +152,7 @@ impl CliError {
     /// What the server said last, where that explains the error.
     fn server_said(&self) -> Option<&str> {
         match self {
-            Self::Run(RunError::Open { error, .. }) => error.stderr(),
+            Self::Run(error) => error.open_error()?.stderr(),
             Self::Gateway(error) => error.stderr(),
             Self::Target { source, .. } => source.server_said(),
             _ => None,

@@ -1,20 +1,42 @@
 //! Why a run could not be carried out. Everything that the server does *during* a run is a finding
 //! of the report and not an error.
 
-use std::{io, path::PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
-use mcp_loadtest_core::{arguments::SourceError, config::ConfigError, hint::Hint, report::Report};
+use mcp_loadtest_core::{
+    arguments::SourceError, config::ConfigError, hint::Hint, outcome::ErrorCategory, report::Report,
+};
 use mcp_loadtest_wire::session::OpenError;
+use serde::{Serialize, Serializer, ser::SerializeStruct as _};
 use thiserror::Error;
 
 /// Why there is no report.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The server could not be started or reached, or did not begin a session.
+    /// The server could not be started or reached.
     #[error("{error}")]
-    Open {
+    ServerStart {
         /// Why.
+        error: OpenError,
+        /// Where all that the server said on stderr was kept.
+        log: Option<PathBuf>,
+    },
+    /// The server ended before a session began.
+    #[error("{error}")]
+    ServerExit {
+        /// How it ended.
+        error: OpenError,
+        /// Where all that the server said on stderr was kept.
+        log: Option<PathBuf>,
+    },
+    /// The server was reached and did not begin a session.
+    #[error("{error}")]
+    Handshake {
+        /// What it did instead.
         error: OpenError,
         /// Where all that the server said on stderr was kept.
         log: Option<PathBuf>,
@@ -125,49 +147,95 @@ impl RunError {
         Self::Internal(format!("the report tells a secret that could not be masked: {error}"))
     }
 
+    /// Why there is no session, where that is the reason.
+    pub fn open_error(&self) -> Option<&OpenError> {
+        match self {
+            Self::ServerStart { error, .. }
+            | Self::ServerExit { error, .. }
+            | Self::Handshake { error, .. } => Some(error),
+            _ => None,
+        }
+    }
+
     /// Whether nothing happened that anybody could want to look at.
     pub(crate) fn leaves_nothing(&self) -> bool {
-        match self {
-            Self::Open {
-                error:
-                    OpenError::Handshake { .. }
+        if let Some(error) = self.open_error() {
+            return !matches!(
+                error,
+                OpenError::Handshake { .. }
                     | OpenError::Revision(_)
                     | OpenError::Ended { .. }
-                    | OpenError::NotListening { .. },
-                ..
-            } => false,
-            Self::Open { .. } | Self::UnknownTool { .. } | Self::NoTool { .. } => true,
-            Self::LimitOnUncalledTool { .. } | Self::MayDoMore { .. } => true,
-            Self::Arguments { .. } | Self::Schema { .. } => true,
-            Self::Config(_) | Self::NoWritingTool | Self::Unfit(_) => true,
-            Self::ArgumentsFile { .. } | Self::ArgumentSource(_) => true,
-            _ => false,
+                    | OpenError::NotListening { .. }
+            );
         }
+        matches!(
+            self,
+            Self::UnknownTool { .. }
+                | Self::NoTool { .. }
+                | Self::LimitOnUncalledTool { .. }
+                | Self::MayDoMore { .. }
+                | Self::Arguments { .. }
+                | Self::Schema { .. }
+                | Self::Config(_)
+                | Self::NoWritingTool
+                | Self::Unfit(_)
+                | Self::ArgumentsFile { .. }
+                | Self::ArgumentSource(_)
+        )
     }
 
     /// The same, with the file that holds what the server said, if it said anything.
     pub(crate) fn with_log(mut self, file: PathBuf) -> Self {
-        if let Self::Open { log, .. } = &mut self {
+        if let Self::ServerStart { log, .. }
+        | Self::ServerExit { log, .. }
+        | Self::Handshake { log, .. } = &mut self
+        {
             *log = Some(file).filter(|file| file.metadata().is_ok_and(|file| file.len() > 0));
         }
         self
     }
 }
 
+/// What happened and what to do about it, as `error` and `hint`.
+impl Serialize for RunError {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut told = to.serialize_struct("RunError", 2)?;
+        told.serialize_field("error", &self.to_string())?;
+        told.serialize_field("hint", &self.hint())?;
+        told.end()
+    }
+}
+
 impl From<OpenError> for RunError {
     fn from(error: OpenError) -> Self {
-        Self::Open { error, log: None }
+        let log = None;
+        match error {
+            OpenError::Ended { .. }
+            | OpenError::Handshake { category: ErrorCategory::Crash, .. } => {
+                Self::ServerExit { error, log }
+            }
+            OpenError::Handshake { .. }
+            | OpenError::Revision(_)
+            | OpenError::Opening { .. }
+            | OpenError::IsSse(_) => Self::Handshake { error, log },
+            OpenError::Spawn(_)
+            | OpenError::Url { .. }
+            | OpenError::Reach { .. }
+            | OpenError::Unreachable(_)
+            | OpenError::NotListening { .. }
+            | OpenError::Occupied(_)
+            | OpenError::NoProcess(_)
+            | OpenError::CaCert(_) => Self::ServerStart { error, log },
+        }
     }
 }
 
 impl Hint for RunError {
     fn hint(&self) -> Option<String> {
         match self {
-            Self::Open { error, log: None } => error.hint(),
-            Self::Open { error, log: Some(log) } => {
-                let first = error.hint().map(|hint| format!("{hint}; ")).unwrap_or_default();
-                Some(format!("{first}its stderr is in {}", log.display()))
-            }
+            Self::ServerStart { error, log }
+            | Self::ServerExit { error, log }
+            | Self::Handshake { error, log } => no_session_hint(error, log.as_deref()),
             Self::ToolsList(_) => Some("look at the server's stderr with `--tee-stderr`".into()),
             Self::UnknownTool { name, known } | Self::LimitOnUncalledTool { name, known } => {
                 let names = known.iter().map(String::as_str);
@@ -203,4 +271,10 @@ impl Hint for RunError {
             ),
         }
     }
+}
+
+fn no_session_hint(error: &OpenError, log: Option<&Path>) -> Option<String> {
+    let Some(log) = log else { return error.hint() };
+    let first = error.hint().map(|hint| format!("{hint}; ")).unwrap_or_default();
+    Some(format!("{first}its stderr is in {}", log.display()))
 }

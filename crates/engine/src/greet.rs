@@ -1,24 +1,21 @@
 //! The beginning of a session and nothing more: does the server start, answer, and list its tools?
 
-use std::{rc::Rc, time::Duration};
+use std::time::Duration;
 
 use mcp_loadtest_core::{report::ServerInfo, server::Server};
-use mcp_loadtest_wire::{
-    clock::Clock,
-    session::{Options, Session},
-};
+use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
 use crate::{
-    conductor::{choose_revision, on_local_runtime, server_info},
+    conductor::{on_local_runtime, server_info},
     error::RunError,
-    recorder::Recorder,
+    session::open_alone,
     stop::Stop,
-    target::{Logs, TeeStderr, strictness, target},
+    target::TeeStderr,
 };
 
 /// How a server took a greeting.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Greeting {
     /// Who it is, as far as it told.
     pub server: ServerInfo,
@@ -53,19 +50,7 @@ pub async fn greet(
 
 async fn greet_here(server: &Server, strict: bool, tee: bool) -> Result<Greeting, RunError> {
     let tee = if tee { TeeStderr::On } else { TeeStderr::Off };
-    let target = target(server, tee, Logs::default())?;
-    let recorder = Rc::new(Recorder::writing(None, 0, Default::default()));
-    let options = Options {
-        startup_timeout: server.startup_timeout,
-        shutdown_timeout: server.shutdown_timeout,
-        message_limit: usize::try_from(server.max_message.0).unwrap_or(usize::MAX),
-        strictness: strictness(server, strict),
-        ..Options::new(recorder, Clock::start())
-    };
-    let held = target.hold(&options).await?;
-    let revision = choose_revision(server, &target, &options).await?;
-    let (session, hello) = Session::open(&target, &options, revision).await?;
-    drop(held);
+    let (session, hello) = open_alone(server, strict, tee).await?;
     let listed = session.list_tools(server.startup_timeout).await;
     session.close().await;
     let listing = listed.map_err(|reply| RunError::ToolsList(reply.message))?;

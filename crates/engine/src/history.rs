@@ -11,6 +11,7 @@ use mcp_loadtest_core::{
     exit::Exit,
     report::{Report, summary::Summary},
 };
+use serde::{Deserialize, Serialize};
 
 use crate::{
     error::RunError,
@@ -25,7 +26,7 @@ pub struct History {
 }
 
 /// A finished run of a [`History`].
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PastRun {
     /// Its directory.
     pub dir: PathBuf,

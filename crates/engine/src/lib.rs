@@ -32,6 +32,9 @@
 //! # }
 //! ```
 //!
+//! Whoever listens with `tracing` (target `mcp_loadtest`) hears of phases, notes, hangs and failures as they
+//! happen.
+//!
 //! How well an agent recovered from a call that never came back is scored by [`eval`]:
 //!
 //! ```
@@ -57,6 +60,7 @@ mod fuzz;
 mod greet;
 mod history;
 mod load;
+mod log;
 mod pause;
 mod plan;
 mod probe;
@@ -68,6 +72,7 @@ mod sampler;
 mod saved;
 pub mod scenario;
 mod sequences;
+mod session;
 mod stop;
 mod suite;
 mod target;
@@ -82,12 +87,12 @@ pub use greet::{Greeting, greet};
 pub use history::{History, PastRun, write_comparison};
 pub use mcp_loadtest_core::{
     compare::{self, Comparison, ComparisonVerdict, Policy},
-    config::{Baseline, Trace},
+    config::{Baseline, Config, ConfigError, Format, Trace},
     eval,
     exit::Exit,
     fuzz::{CaseFile, Class, FuzzStats, Payload},
     live::{self, Snapshot},
-    mcp::{Era, Revision},
+    mcp::{Era, Revision, Tool},
     outcome::{ErrorCategory, Outcome},
     pace::{Level, Rate, ThinkTime},
     report::{Finding, LatencyStats, Report, ServerInfo, Severity, Verdict},
@@ -100,6 +105,7 @@ pub use mcp_loadtest_core::{
     server::{Server, Transport},
     thresholds::{ThresholdKind, ThresholdViolation, Thresholds},
 };
+pub use mcp_loadtest_wire::session::OpenError;
 pub use pause::Pause;
 pub use probe::{Check, PROBES, Probe, ProbeReport, ToolProbe, ToolVerdict, Watcher};
 pub use recorder::Progress;
@@ -107,6 +113,7 @@ pub use rounds_dir::RoundsDir;
 pub use run::Run;
 pub use run_dir::write_again;
 pub use saved::{SavedError, SavedRun};
+pub use session::{Answer, Session};
 pub use stop::{Stop, StopOnDrop};
 pub use suite::{
     LoadedSuite, NoStand, Speaker, Stand, StartedLlm, StartedMock, Starting, SuiteOutcome,

@@ -13,6 +13,7 @@ use std::{
 use mcp_loadtest_core::{
     event::Event,
     live::Cursor,
+    secrets::Secrets,
     tally::{Segment, Tally},
     trace::{Keeper, Untraced},
 };
@@ -20,6 +21,7 @@ use mcp_loadtest_wire::{clock::Clock, sink::Sink};
 
 use crate::{
     context::Blueprint,
+    log,
     trace_writer::{Patience, TraceSender},
     watch::Onlooker,
 };
@@ -76,6 +78,8 @@ pub(crate) struct Recorder {
     worker: u16,
     /// Limits on latency that are watched while load is on.
     limits: Option<[Duration; 4]>,
+    /// What is kept out of all that is told.
+    secrets: Secrets,
 }
 
 impl Recorder {
@@ -84,7 +88,12 @@ impl Recorder {
         Self {
             limits: blueprint.scenario.abort_on_fail.then_some(limits),
             onlooker: blueprint.onlooker.clone().map(|onlooker| (onlooker, blueprint.clock)),
-            ..Self::writing(blueprint.trace.clone(), worker, blueprint.progress.clone())
+            ..Self::writing(
+                blueprint.trace.clone(),
+                worker,
+                blueprint.progress.clone(),
+                blueprint.secrets.clone(),
+            )
         }
     }
 
@@ -93,6 +102,7 @@ impl Recorder {
         trace: Option<TraceSender>,
         worker: u16,
         progress: Arc<Progress>,
+        secrets: Secrets,
     ) -> Self {
         let trace = trace.map(|sender| Tracing {
             keeper: Keeper::new(sender.mode(), worker),
@@ -105,7 +115,8 @@ impl Recorder {
             told: Told::default(),
             cursor: Cursor::default(),
         };
-        Self { inside: RefCell::new(inside), progress, onlooker: None, worker, limits: None }
+        let inside = RefCell::new(inside);
+        Self { inside, progress, onlooker: None, worker, limits: None, secrets }
     }
 
     /// What this thread has seen of these steps.
@@ -198,6 +209,7 @@ impl Tracing {
 
 impl Sink for Recorder {
     fn emit(&self, event: &Event<'_>) {
+        log::tell(event, &self.secrets);
         let mut inside = self.inside.borrow_mut();
         inside.tally.observe(event);
         if let Some(tracing) = &mut inside.trace {
@@ -225,7 +237,8 @@ mod tests {
         let dir = tempfile::TempDir::new().unwrap();
         let path = dir.path().join("trace.jsonl");
         let writer = TraceWriter::start(&path, Trace::Sampled, Default::default()).unwrap();
-        let recorder = Recorder::writing(Some(writer.sender()), 0, Default::default());
+        let (progress, secrets) = (Default::default(), Default::default());
+        let recorder = Recorder::writing(Some(writer.sender()), 0, progress, secrets);
         let calls = 2 * CALLS_PER_SECOND;
         for id in 0..calls {
             let started = Duration::from_micros(id * 10);

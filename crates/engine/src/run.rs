@@ -3,7 +3,7 @@
 use std::{path::PathBuf, sync::Arc};
 
 use mcp_loadtest_core::{
-    config::{Config, Format, OutputConfig, Trace, check},
+    config::{Config, ConfigError, Format, OutputConfig, ServerSource, Trace, check},
     event::{Event, note},
     report::{self, Report},
     scenario::Scenario,
@@ -48,6 +48,37 @@ pub struct Run {
     progress: Arc<Progress>,
     pause: Pause,
     onlooker: Option<Onlooker>,
+}
+
+impl TryFrom<Config> for Run {
+    type Error = ConfigError;
+
+    /// The run that a configuration describes, with its directory; a baseline is the caller's to compare
+    /// with. [`Run::config`] leads back.
+    ///
+    /// ```no_run
+    /// # async fn gate() -> Result<(), Box<dyn std::error::Error>> {
+    /// use mcp_loadtest::{Config, Run};
+    ///
+    /// let text = std::fs::read_to_string("bench.toml")?;
+    /// let report = Run::try_from(Config::parse(&text, "bench.toml")?)?.execute().await?;
+    /// assert!(report.passed(), "{:#?}", report.threshold_violations);
+    /// # Ok(()) }
+    /// ```
+    fn try_from(config: Config) -> Result<Self, Self::Error> {
+        let server = match config.server.source()? {
+            ServerSource::Here(server) => *server,
+            ServerSource::Client { .. } => {
+                let elsewhere = "a server of a client's file is read by the command line alone";
+                return Err(ConfigError::new("server.name", elsewhere)
+                    .with_hint("write its `command` or `url` here"));
+            }
+        };
+        let run = Self::new(server, config.to_scenario()?)
+            .with_thresholds(config.thresholds)
+            .with_output_dir(&config.output.report_dir);
+        Ok(Self { output: config.output, ..run })
+    }
 }
 
 impl Run {
@@ -258,7 +289,9 @@ impl Run {
         Err(RunError::Unwritten { report: Box::new(report), why: Box::new(why) })
     }
 
-    fn config(&self) -> Config {
+    /// The run as data, as its directory keeps it. Whoever stops, pauses or watches it is not part of
+    /// that. It holds the values of `env` and `headers`, secrets included.
+    pub fn config(&self) -> Config {
         let mut config = Config::of_run(&self.server, &self.scenario, &self.thresholds);
         config.output = self.output.clone();
         if let Some(dir) = &self.output_dir {

@@ -1,6 +1,6 @@
 //! From the description of a server to what the wire can open.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, rc::Rc};
 
 use mcp_loadtest_core::{
     secrets::{Given, Secrets},
@@ -8,8 +8,10 @@ use mcp_loadtest_core::{
 };
 use mcp_loadtest_wire::{
     Trust,
+    clock::Clock,
     process::{Host, Launch, inspect},
-    session::{Address, OpenError, Owner, ProtocolStrictness, Target},
+    session::{Address, OpenError, Options, Owner, ProtocolStrictness, Target},
+    sink::Nowhere,
 };
 
 use crate::error::RunError;
@@ -53,6 +55,17 @@ fn address(server: &Server, tee: TeeStderr, logs: Logs) -> Result<Address, RunEr
         None => Owner::Unknown,
     };
     Ok(address)
+}
+
+/// How a session is held that no run records.
+pub(crate) fn unrecorded(server: &Server, strict_protocol: bool) -> Options {
+    Options {
+        startup_timeout: server.startup_timeout,
+        shutdown_timeout: server.shutdown_timeout,
+        message_limit: usize::try_from(server.max_message.0).unwrap_or(usize::MAX),
+        strictness: strictness(server, strict_protocol),
+        ..Options::new(Rc::new(Nowhere), Clock::start())
+    }
 }
 
 /// What to do about another revision: whoever names one wants to know.

@@ -5,6 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
     history::History,
     run_dir::{file, is_running},
@@ -12,7 +14,8 @@ use crate::{
 };
 
 /// Why a run has no summary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Unfinished {
     /// Somebody works on it.
     GoesOn,
@@ -23,7 +26,7 @@ pub enum Unfinished {
 }
 
 /// A run without a summary.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnfinishedRun {
     /// Its directory.
     pub dir: PathBuf,

@@ -10,7 +10,7 @@ use crate::{env::Env, error::CliError};
 /// Arguments of `list-scenarios`.
 #[derive(Debug, Args)]
 pub(crate) struct ListScenariosArgs {
-    /// Print a JSON array.
+    /// Print a JSON array, with the JSON Schema of each scenario's keys.
     #[arg(long)]
     json: bool,
     /// Print the algorithm of every scenario.
@@ -26,7 +26,12 @@ pub(crate) fn run(args: &ListScenariosArgs, env: &mut Env) -> Result<Exit, CliEr
     }
     if args.json {
         let list = SCENARIOS.iter().map(|entry| {
-            serde_json::json!({ "name": entry.name.as_str(), "summary": entry.summary, "detects": entry.detects })
+            serde_json::json!({
+                "name": entry.name.as_str(),
+                "summary": entry.summary,
+                "detects": entry.detects,
+                "config_schema": entry.name.config_schema(),
+            })
         });
         let list: serde_json::Value = list.collect();
         env.out(&format!("{list:#}\n"));

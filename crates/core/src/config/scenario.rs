@@ -273,8 +273,7 @@ impl ScenarioConfig {
         // Whatever is set stands in the serialised section, so no list of settings can fall behind.
         let set = serde_json::to_value(self).unwrap_or_default();
         let set = set.as_object().into_iter().flat_map(serde_json::Map::keys);
-        let is_used = |key: &str| name.has(key) || (COMMON.contains(&key) && !name.is_deaf_to(key));
-        let foreign = set.filter(|key| !is_used(key)).map(|key| unused(key, name));
+        let foreign = set.filter(|key| !is_used(name, key)).map(|key| unused(key, name));
         let calls = self.tool_call.iter().enumerate();
         let of_calls = calls.flat_map(|(index, call)| unused_of_call(index, call, name));
         foreign.chain(of_calls).collect()
@@ -316,6 +315,11 @@ impl ScenarioConfig {
             }
         }
     }
+}
+
+/// Whether a setting means anything to a scenario.
+pub(super) fn is_used(name: ScenarioName, key: &str) -> bool {
+    name.has(key) || (COMMON.contains(&key) && !name.is_deaf_to(key))
 }
 
 /// What a scenario makes for itself need not be said of its tools.

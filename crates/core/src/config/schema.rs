@@ -4,12 +4,17 @@
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings, json_schema};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{
     Config,
     path::{KeyPath, Step},
+    scenario::is_used,
 };
+use crate::scenario::ScenarioName;
+
+/// The key that says which scenario is meant.
+const TYPE: &str = "type";
 
 /// The JSON Schema (2020-12) of a configuration file.
 pub fn schema() -> Value {
@@ -18,6 +23,25 @@ pub fn schema() -> Value {
     let mut schema = settings.into_generator().into_root_schema_for::<Config>().to_value();
     tidy(&mut schema);
     schema
+}
+
+impl ScenarioName {
+    /// The JSON Schema (2020-12) of `[scenario]` for this scenario alone: no key of another is in it.
+    ///
+    /// ```
+    /// # use mcp_loadtest_core::scenario::ScenarioName;
+    /// let schema = ScenarioName::Spike.config_schema();
+    /// assert!(schema["properties"]["spike_at"].is_object());
+    /// assert!(schema["properties"]["ramp_to"].is_null());
+    /// ```
+    pub fn config_schema(self) -> Value {
+        let mut schema = schema()["properties"]["scenario"].take();
+        if let Some(Value::Object(keys)) = schema.get_mut("properties") {
+            keys.retain(|key, _| key == TYPE || is_used(self, key));
+            keys.insert(TYPE.into(), json!({ "const": self.as_str() }));
+        }
+        schema
+    }
 }
 
 /// A duration with units, as [`crate::units::parse_duration`] reads it.
@@ -109,7 +133,21 @@ pub(super) fn words(schema: &Value) -> Option<Vec<&str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+
+    /// What a scenario tells about its keys and what the reader says of them are the same.
+    #[test]
+    fn the_schema_of_a_scenario_has_its_keys_and_no_other() {
+        for name in ScenarioName::ALL {
+            let schema = name.config_schema();
+            let listed = keys(&schema).expect("its keys");
+            assert_eq!(schema["properties"]["type"]["const"], name.as_str());
+            assert!(name.keys().iter().all(|key| listed.contains(key)), "{name}: {listed:?}");
+            let foreign = ScenarioName::ALL.iter().flat_map(|other| other.keys());
+            let mut foreign = foreign.filter(|key| !is_used(*name, key));
+            assert!(foreign.all(|key| !listed.contains(key)), "{name}: {listed:?}");
+            assert_eq!(schema["additionalProperties"], false);
+        }
+    }
 
     #[test]
     fn null_and_empty_defaults_are_left_out() {

@@ -1,8 +1,8 @@
 //! What one thread saw since it last told.
 
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     event::{ProcessSample, note},
@@ -58,13 +58,13 @@ pub struct Glimpse {
 }
 
 /// Something that was noted.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogLine {
     /// When.
-    #[serde(serialize_with = "crate::event::as_secs::serialize")]
+    #[serde(with = "crate::event::as_secs")]
     pub at: Duration,
     /// What kind of thing.
-    pub what: &'static str,
+    pub what: Cow<'static, str>,
     /// In words; may come from the server.
     pub text: String,
 }
@@ -120,7 +120,11 @@ fn log(tally: &Tally, after: Option<Duration>) -> Vec<LogLine> {
         .chain(notes)
         .chain(diagnoses)
         .flat_map(|(what, note)| {
-            note.since(after).map(move |(at, text)| LogLine { at, what, text: text.to_owned() })
+            note.since(after).map(move |(at, text)| LogLine {
+                at,
+                what: Cow::Borrowed(what),
+                text: text.to_owned(),
+            })
         })
         .collect();
     lines.sort_by_key(|line| line.at);

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::glimpse::LogLine;
 use crate::outcome::ErrorCategory;
 
 /// What the run is doing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
     /// The server is being started; no call has been made.
@@ -34,7 +34,7 @@ impl State {
 }
 
 /// A run at one moment. Names and texts are safe to show.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
     /// What the run is doing.
     pub state: State,
@@ -91,7 +91,7 @@ pub struct Snapshot {
 }
 
 /// Response times in milliseconds; nothing where no call ended.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct LatencyFigures {
     /// Half of the calls took no longer.
     pub p50_ms: Option<f64>,
@@ -106,7 +106,7 @@ pub struct LatencyFigures {
 }
 
 /// One tool.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolFigures {
     /// Its name, safe to show.
     pub name: String,

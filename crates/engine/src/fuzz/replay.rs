@@ -1,18 +1,14 @@
 //! One saved case, sent again.
 
-use std::{rc::Rc, time::Duration};
+use std::time::Duration;
 
 use mcp_loadtest_core::{
     fuzz::{CaseFile, Class},
     server::Server,
     thresholds::Thresholds,
 };
-use mcp_loadtest_wire::{
-    clock::Clock,
-    session::{Options, Session},
-    sink::Nowhere,
-};
-use serde::Serialize;
+use mcp_loadtest_wire::session::{Options, Session};
+use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
 use super::Lab;
@@ -20,11 +16,11 @@ use crate::{
     conductor::{choose_revision, on_local_runtime},
     context::Pids,
     error::RunError,
-    target::{Logs, TeeStderr, secrets_of, strictness, target},
+    target::{Logs, TeeStderr, secrets_of, target, unrecorded},
 };
 
 /// What became of a saved case this time.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Replayed {
     /// Its name.
     pub id: String,
@@ -104,14 +100,8 @@ impl Replay {
         let case = self.file.case().map_err(|error| RunError::Unfit(error.to_string()))?;
         let tee = if self.tee_stderr { TeeStderr::On } else { TeeStderr::Off };
         let target = target(&self.server, tee, Logs::default())?;
-        let options = Options {
-            startup_timeout: self.server.startup_timeout,
-            shutdown_timeout: self.server.shutdown_timeout,
-            message_limit: usize::try_from(self.server.max_message.0).unwrap_or(usize::MAX),
-            strictness: strictness(&self.server, self.strict_protocol),
-            shortest_deadline: self.hang,
-            ..Options::new(Rc::new(Nowhere), Clock::start())
-        };
+        let options = unrecorded(&self.server, self.strict_protocol);
+        let options = Options { shortest_deadline: self.hang, ..options };
         let revision = choose_revision(&self.server, &target, &options).await?;
         // HTTP repeats some arguments in headers, and only the listing says which.
         let mut tools = Vec::new();

@@ -10,10 +10,7 @@ use mcp_loadtest_core::{
     seed::Seed,
     thresholds::Thresholds,
 };
-use mcp_loadtest_wire::{
-    clock::Clock,
-    session::{Options, Session},
-};
+use mcp_loadtest_wire::session::{Options, Session};
 use tokio::{sync::oneshot, time::Instant};
 
 use super::{
@@ -24,7 +21,7 @@ use crate::{
     error::RunError,
     recorder::Recorder,
     stop::Stop,
-    target::{Logs, TeeStderr, secrets_of, strictness, target},
+    target::{Logs, TeeStderr, secrets_of, target, unrecorded},
     wall_clock::Identity,
 };
 
@@ -59,14 +56,12 @@ impl Probe {
         let began = Instant::now();
         let tee = if self.tee_stderr { TeeStderr::On } else { TeeStderr::Off };
         let target = target(&self.server, tee, Logs::default())?;
-        let recorder = Rc::new(Recorder::writing(None, 0, Default::default()));
+        let secrets = secrets_of(&self.server);
+        let recorder = Rc::new(Recorder::writing(None, 0, Default::default(), secrets));
         let options = Options {
-            startup_timeout: self.server.startup_timeout,
-            message_limit: usize::try_from(self.server.max_message.0).unwrap_or(usize::MAX),
-            shutdown_timeout: self.server.shutdown_timeout,
-            strictness: strictness(&self.server, self.strict_protocol),
+            sink: recorder.clone(),
             shortest_deadline: self.settings.hang_timeout,
-            ..Options::new(recorder.clone(), Clock::start())
+            ..unrecorded(&self.server, self.strict_protocol)
         };
         let held = target.hold(&options).await?;
         let revision = choose_revision(&self.server, &target, &options).await?;

@@ -6,18 +6,14 @@ use mcp_loadtest_core::{
     mcp::{Era, Revision, Tool},
     server::{Server, Transport},
 };
-use mcp_loadtest_wire::{
-    clock::Clock,
-    session::{Options, Session, Target},
-    sink::Nowhere,
-};
+use mcp_loadtest_wire::session::{Options, Session, Target};
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
 use super::{loaded::LoadedSuite, stand::Stand};
 use crate::{
     conductor::choose_revision,
-    target::{Logs, TeeStderr, strictness, target},
+    target::{Logs, TeeStderr, target, unrecorded},
 };
 
 /// A server that can be reached.
@@ -93,14 +89,8 @@ impl Servers {
         };
         let target =
             target(&server, TeeStderr::Off, Logs::default()).map_err(|error| error.to_string())?;
-        let options = Options {
-            startup_timeout: server.startup_timeout,
-            shutdown_timeout: server.shutdown_timeout,
-            message_limit: usize::try_from(server.max_message.0).unwrap_or(usize::MAX),
-            strictness: strictness(&server, false),
-            shortest_deadline: self.shortest_deadline,
-            ..Options::new(Rc::new(Nowhere), Clock::start())
-        };
+        let options =
+            Options { shortest_deadline: self.shortest_deadline, ..unrecorded(&server, false) };
         let revision = choose_revision(&server, &target, &options).await;
         let revision = revision.map_err(|error| format!("{server}: {error}"))?;
         let tools = OnceCell::new();

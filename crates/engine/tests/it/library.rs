@@ -168,10 +168,28 @@ fn public_data_is_debug_serialize_and_deserialize() {
     is_data::<mcp_loadtest::ProbeReport>();
     is_data::<mcp_loadtest::ToolProbe>();
     is_data::<mcp_loadtest::ToolVerdict>();
+    is_data::<mcp_loadtest::Greeting>();
+    is_data::<mcp_loadtest::Answer>();
+    is_data::<mcp_loadtest::Tool>();
+    is_data::<mcp_loadtest::PastRun>();
+    is_data::<mcp_loadtest::UnfinishedRun>();
+    is_data::<mcp_loadtest::Replayed>();
+    is_data::<mcp_loadtest::Snapshot>();
+    is_data::<mcp_loadtest::Comparison>();
+    is_data::<mcp_loadtest::Policy>();
+    is_data::<mcp_loadtest::Baseline>();
+    is_data::<mcp_loadtest::CaseFile>();
+    is_data::<mcp_loadtest::FuzzStats>();
+    is_data::<mcp_loadtest::Level>();
+    is_data::<mcp_loadtest::Rate>();
+    is_data::<mcp_loadtest::ThinkTime>();
+    is_data::<mcp_loadtest::eval::RecoveryObservation>();
+    is_data::<mcp_loadtest::eval::RecoveryReport>();
 
     // What acts is no data, but can be shown and sent to another thread.
     fn is_handle<T: Debug + Send + 'static>() {}
     is_handle::<Run>();
+    is_handle::<mcp_loadtest::Session>();
     is_handle::<Stop>();
     is_handle::<mcp_loadtest::Probe>();
     is_handle::<mcp_loadtest::SavedRun>();
@@ -197,6 +215,30 @@ async fn a_report_reads_back_from_its_own_serialization() {
     assert!(read(told).contains("echo"));
     let metrics: serde_json::Value = serde_json::from_str(&read(counted)).expect("JSON");
     assert_eq!(metrics["run_id"], json!(report.run_id));
+}
+
+/// What a run is made of is data: a file, and the same run again.
+#[tokio::test]
+async fn a_run_is_made_from_a_configuration_and_tells_it() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let run = Run::new(mock("mock-normal"), short_load())
+        .with_thresholds(Thresholds { error_rate: 0.01, ..Default::default() })
+        .with_tags(["nightly".to_owned()])
+        .with_output_dir(dir.path());
+    let config = run.config();
+    let text = serde_json::to_string(&config).expect("it can be written");
+    let read: mcp_loadtest::Config = serde_json::from_str(&text).expect("it can be read");
+    let again = Run::try_from(read).expect("a run");
+    assert_eq!(again.config(), config);
+    let report = again.execute().await.expect("it runs");
+    assert!(report.passed() && report.tags == ["nightly"], "{:#?}", report.findings);
+    let kept = report.run_dir.expect("the directory that the configuration names");
+    assert!(kept.starts_with(dir.path()) && kept.join("summary.json").is_file());
+
+    let elsewhere = "[server]\nname = 'mine'\n[scenario]\ntype = 'sustained'";
+    let elsewhere = mcp_loadtest::Config::parse(elsewhere, "bench.toml").expect("well formed");
+    let error = Run::try_from(elsewhere).expect_err("only the command line reads such files");
+    assert!(error.to_string().contains("name") && error.hint.is_some(), "{error}");
 }
 
 #[tokio::test]

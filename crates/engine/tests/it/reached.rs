@@ -37,7 +37,7 @@ fn assert_passes(report: &Report) {
 
 async fn refused(server: impl Into<Server>) -> OpenError {
     match Run::new(server, load()).execute().await {
-        Err(RunError::Open { error, .. }) => error,
+        Err(RunError::ServerStart { error, .. } | RunError::ServerExit { error, .. }) => error,
         other => panic!("{other:?}"),
     }
 }

@@ -78,7 +78,7 @@ pub(super) fn log(frame: &mut Frame<'_>, area: Rect, seen: &Snapshot, theme: &Th
     let line = |line: &mcp_loadtest::live::LogLine| {
         Line::from(vec![
             Span::styled(format!("{:>6} ", clock(line.at.as_secs_f64())), theme.quiet()),
-            Span::styled(line.what, theme.strong()),
+            Span::styled(line.what.clone(), theme.strong()),
             Span::raw(format!(" {}", line.text)),
         ])
     };

@@ -63,8 +63,16 @@ fn seen(tools: usize) -> Snapshot {
         failures: (0..40).map(|at| u64::from(at % 9 == 0)).collect(),
         p99_ms: (0..40).map(|at| (at % 5 > 0).then_some(10.0 + at as f64)).collect(),
         log: vec![
-            LogLine { at: Duration::from_secs(3), what: "tool_error", text: "no such row".into() },
-            LogLine { at: Duration::from_secs(9), what: "server_exit", text: "code 1".into() },
+            LogLine {
+                at: Duration::from_secs(3),
+                what: "tool_error".into(),
+                text: "no such row".into(),
+            },
+            LogLine {
+                at: Duration::from_secs(9),
+                what: "server_exit".into(),
+                text: "code 1".into(),
+            },
         ],
     }
 }

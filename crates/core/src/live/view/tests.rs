@@ -169,7 +169,8 @@ fn the_rate_looks_back_a_second_and_no_further() {
 fn the_log_and_the_seconds_have_their_limits() {
     for (lines, kept) in [(199, 199), (200, 200), (201, 200), (250, 200)] {
         let mut view = View::default();
-        let line = |at| LogLine { at: secs(at as f64), what: "x", text: format!("number {at}") };
+        let line =
+            |at| LogLine { at: secs(at as f64), what: "x".into(), text: format!("number {at}") };
         let log = (0..lines).rev().map(line).collect();
         view.add(Glimpse { log, ..told(0, secs(1.0), 0..0) });
         let seen = view.snapshot(State::Running, secs(1.0), Duration::ZERO);

@@ -58,7 +58,7 @@ fn welcomed(greeting: &Greeting) -> Seen {
 fn refused(error: &RunError) -> Seen {
     let fix = error.hint().unwrap_or_else(|| "look at its stderr with `--tee-stderr`".into());
     let mut seen = Seen::new(Health::Failed, error.to_string()).fix(fix);
-    if let RunError::Open { error, .. } = error {
+    if let Some(error) = error.open_error() {
         seen.details = visible_lines(error.stderr().unwrap_or_default(), LINES, WIDTH);
     }
     seen
