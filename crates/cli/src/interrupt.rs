@@ -8,11 +8,15 @@ use mcp_loadtest::Stop;
 pub(crate) type Signal = Pin<Box<dyn Future<Output = ()>>>;
 
 /// Gives the stop signal at the first signal and returns at the second: then nothing is waited for
-/// any more, and the guard process sweeps up behind us.
-pub(crate) async fn listen(stop: Stop) {
-    signal().await;
-    stop.stop();
-    signal().await;
+/// any more, and the guard process sweeps up behind us. It listens from now on.
+pub(crate) fn listen(stop: Stop) -> Signal {
+    let first = signal();
+    Box::pin(async move {
+        first.await;
+        let second = signal();
+        stop.stop();
+        second.await;
+    })
 }
 
 /// Waits for a signal. From now on none goes unheard: whoever says that it is ready makes this first.

@@ -76,23 +76,25 @@ impl Load {
             run = run.with_threads(threads);
         }
         let expected = scenario.kind.settings().length();
-        let view = self.live.open(&mut run, &controls, self.faults.so_far(expected, env), env)?;
-        let visible =
-            env.has_audience() && !self.show.quiet && !self.tee_stderr && view.leaves_a_line();
-        let line = ProgressLine::new(scenario.kind.name().as_str(), expected, visible);
-        let progress = run.progress();
-        let (mut measured, closing) = block_on(async {
-            // Listens from now on: a signal between the end of the load and the page that stays open
-            // would go unheard.
-            let closing = interrupt::signal();
+        let (mut measured, view, closing) = block_on(async {
+            // Both listen before a view is open: no signal goes unheard from its first word on, nor
+            // between the end of the load and the page that stays.
+            let (interrupted, closing) =
+                (interrupt::listen(controls.stop.clone()), interrupt::signal());
+            let faults = self.faults.so_far(expected, env);
+            let view = self.live.open(&mut run, &controls, faults, env)?;
+            let visible =
+                env.has_audience() && !self.show.quiet && !self.tee_stderr && view.leaves_a_line();
+            let line = ProgressLine::new(scenario.kind.name().as_str(), expected, visible);
+            let progress = run.progress();
             let measured: Result<Report, CliError> = tokio::select! {
                 outcome = run.execute() => outcome.map_err(CliError::from),
                 () = line.follow(progress) => unreachable!("the line follows for ever"),
-                () = interrupt::listen(controls.stop) => Err(CliError::Interrupted),
+                () = interrupted => Err(CliError::Interrupted),
                 () = controls.leave.stopped() => Err(CliError::Interrupted),
             };
-            (measured, closing)
-        })?;
+            Ok::<_, CliError>((measured, view, closing))
+        })??;
         let told = measured.as_mut().map_or(Ok(()), |report| self.tell_faults(report, env));
         self.page.set(view.finish(measured.as_ref().ok()).map(|page| (page, closing)));
         if let (Err(error), Ok(report)) = (told, &measured) {

@@ -178,6 +178,7 @@ pub(crate) fn run(args: &MockArgs, env: &mut Env) -> Result<Exit, CliError> {
 }
 
 async fn serve(args: &MockArgs, mock: Mock, env: &mut Env) -> Result<Served, CliError> {
+    let interrupted = interrupt::signal();
     if args.transport == MockTransport::Stdio {
         let mock = mock.on_stdio();
         // Our stdout belongs to the protocol.
@@ -185,7 +186,7 @@ async fn serve(args: &MockArgs, mock: Mock, env: &mut Env) -> Result<Served, Cli
         return tokio::select! {
             served = mock.serve() => Ok(served?),
             error = admin.serve() => Err(error),
-            () = interrupt::signal() => Ok(Served::Gone),
+            () = interrupted => Ok(Served::Gone),
         };
     }
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
@@ -193,7 +194,6 @@ async fn serve(args: &MockArgs, mock: Mock, env: &mut Env) -> Result<Served, Cli
     let bound = mock.bind_as(args.transport.into(), address).await;
     let bound = bound.map_err(|source| CliError::Listen { address, source })?;
     let admin = args.admin.bind(|| bound.controlled(), env, Env::out).await?;
-    let interrupted = interrupt::signal();
     env.out(&format!("{}\n", serde_json::json!({ "url": bound.url() })));
     tokio::select! {
         served = bound.serve_until(interrupted) => Ok(served?),

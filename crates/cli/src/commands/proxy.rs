@@ -148,6 +148,7 @@ fn stand_in(
     launch: &Launch,
 ) -> Result<Exit, CliError> {
     block_on(async {
+        let interrupted = interrupt::signal();
         // Our stdout belongs to the protocol.
         let control = || proxy.controlled(TransportName::Stdio);
         let admin = args.admin.bind(control, env, Env::err).await?;
@@ -160,7 +161,7 @@ fn stand_in(
                 Ok(exit(ended))
             }
             error = admin.serve() => Err(error),
-            () = interrupt::signal() => Ok(Exit::Pass),
+            () = interrupted => Ok(Exit::Pass),
         }
     })?
 }
@@ -182,6 +183,7 @@ fn listen(
     let upstream = Address { trust, ..Address::new(url) };
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     block_on(async {
+        let interrupted = interrupt::signal();
         let admin = args.admin.bind(|| proxy.controlled(transport), env, Env::out).await?;
         let address = args.listen.unwrap_or(any_port);
         let bound = proxy.bind(address, &upstream, transport).await;
@@ -189,7 +191,6 @@ fn listen(
             ProxyError::System(source) => CliError::Listen { address, source },
             error => unable(&error),
         })?;
-        let interrupted = interrupt::signal();
         env.out(&format!("{}\n", serde_json::json!({ "url": bound.url() })));
         tokio::select! {
             code = bound.serve() => Ok(Exit::As(code as u8)),

@@ -18,7 +18,8 @@ use crate::{
     commands::block_on,
     env::Env,
     error::CliError,
-    interrupt, limits,
+    interrupt::{self, Signal},
+    limits,
 };
 
 /// Runs `llm`.
@@ -76,11 +77,11 @@ async fn serve(args: &LlmArgs, mock: MockLlm, env: &mut Env) -> Result<Exit, Cli
         let cannot = |source| CliError::Write { path: path.clone(), source };
         desk.journal().write_to(&path).map_err(cannot)?;
     }
+    let interrupted = interrupt::signal();
     let admin = args.admin.bind(|| bound.controlled(), env, Env::out).await?;
     if !args.command.is_empty() {
-        return with_app(args, bound, admin, env).await;
+        return with_app(args, bound, admin, interrupted, env).await;
     }
-    let interrupted = interrupt::signal();
     env.out(&format!("{}\n", serde_json::json!({ "url": bound.url() })));
     let mut failed = None;
     let stop = async {
@@ -102,6 +103,7 @@ async fn with_app(
     args: &LlmArgs,
     bound: BoundLlm,
     admin: Admin,
+    interrupted: Signal,
     env: &mut Env,
 ) -> Result<Exit, CliError> {
     let desk = bound.desk();
@@ -111,7 +113,7 @@ async fn with_app(
         tokio::select! {
             exit = app.attend(env) => ended = Ok(Some(exit)),
             error = admin.serve() => ended = Err(error),
-            () = interrupt::signal() => {}
+            () = interrupted => {}
         }
     };
     bound.serve_until(stop).await;

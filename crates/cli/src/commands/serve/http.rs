@@ -50,12 +50,13 @@ pub(crate) async fn serve(
     let failed = |source| CliError::Listen { address, source };
     let listener = TcpListener::bind(address).await.map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
+    let interrupted = interrupt::signal();
     env.out(&format!("{}\n", serde_json::json!({ "url": format!("http://{address}/mcp") })));
     // Events are small writes; they must not wait for each other's acknowledgement.
     let listener = listener.tap_io(|stream| _ = stream.set_nodelay(true));
     tokio::select! {
         served = axum::serve(listener, router(handler, address.port())) => Ok(served?),
-        () = interrupt::signal() => Ok(()),
+        () = interrupted => Ok(()),
     }
 }
 

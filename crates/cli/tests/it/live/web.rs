@@ -142,6 +142,15 @@ fn whoever_closes_it_before_it_says_that_it_stays_is_heard() {
     assert!(told.contains("PASS"), "{told}");
 }
 
+/// Nobody listened to signals until the load began.
+#[test]
+fn whoever_closes_it_as_soon_as_its_address_is_told_is_heard() {
+    let dir = tempfile::tempdir().unwrap();
+    let flags = ["--tool", "echo", "--duration", "600s"];
+    let watched = Watched::start(dir.path(), &mock("mock-normal.py"), &flags);
+    assert_eq!(watched.end(), Some(130));
+}
+
 #[test]
 fn only_this_machine_can_read_it() {
     let dir = tempfile::tempdir().unwrap();
