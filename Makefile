@@ -9,8 +9,9 @@ NEXTEST := $(shell $(CARGO) nextest --version >/dev/null 2>&1 && echo yes)
 demo:
 	$(CARGO) run --release -- demo
 
-# Tests start Python some thousand times: without a shim such as pyenv's, which takes longer than most of them.
-WITH_PYTHON = PATH="$$(python3 tests/env/testenv.py path python)/bin:$$PATH"
+# Tests start Python some thousand times: without a shim such as pyenv's, which takes longer than most of them,
+# and without compiling each SDK anew.
+WITH_PYTHON = env -u PYTHONDONTWRITEBYTECODE PATH="$$(python3 tests/env/testenv.py path python)/bin:$$PATH"
 
 # Installs what the tests need and runs all of them.
 test: lint env
