@@ -62,6 +62,11 @@ impl ErrorCategory {
         }
     }
 
+    /// Whether the call failed by how long it took, and not by what came back.
+    pub const fn is_about_time(self) -> bool {
+        matches!(self, Self::Hang | Self::Deadlock | Self::Timeout | Self::Cancelled)
+    }
+
     /// The category of a JSON-RPC error reply. Codes that JSON-RPC leaves to applications count as
     /// server-defined.
     pub const fn from_code(code: i64) -> Self {

@@ -18,7 +18,7 @@ use crate::{
     outcome::ErrorCategory,
     scenario::{Scenario, ScenarioKind},
     tally::{Counts, Segment, Tally, ToolTally},
-    thresholds::{Measured, ThresholdViolation, Thresholds},
+    thresholds::{Measured, NO_SAMPLES, ThresholdKind, ThresholdViolation, Thresholds},
     trace::Untraced,
 };
 
@@ -276,11 +276,10 @@ pub(super) fn verdict(report: &Report, findings: &[super::Finding]) -> Verdict {
     let unfinished = report.interrupted
         || (report.validity.client_bound && !report.threshold_violations.is_empty())
         || findings.iter().any(|finding| analysis::INVALIDATING.contains(&finding.id.as_str()));
-    // A limit that was not kept cannot be blamed on the server when we were the limit ourselves.
-    let our_fault = report.validity.client_bound;
+    let is_the_servers = |violation| !report.validity.client_bound || is_told(violation, report);
     if worst == Some(Severity::Critical) {
         Verdict::Critical
-    } else if !report.threshold_violations.is_empty() && !our_fault {
+    } else if report.threshold_violations.iter().any(is_the_servers) {
         Verdict::Fail
     } else if unfinished {
         Verdict::Invalid
@@ -291,12 +290,40 @@ pub(super) fn verdict(report: &Report, findings: &[super::Finding]) -> Verdict {
     }
 }
 
+/// Whether a limit was broken by what the server said or keeps. All else is about time, and cannot be
+/// blamed on it when we were the limit ourselves.
+fn is_told(violation: &ThresholdViolation, report: &Report) -> bool {
+    match violation.metric {
+        ThresholdKind::MemoryGrowthMb => violation.actual != NO_SAMPLES,
+        ThresholdKind::ErrorRate => told_errors(violation.tool.as_deref(), report)
+            .is_some_and(|(share, limit)| share > limit),
+        _ => false,
+    }
+}
+
+/// The share of calls that the server itself let fail, and its limit.
+fn told_errors(tool: Option<&str>, report: &Report) -> Option<(f64, f64)> {
+    let (rate, errors, limit) = match tool {
+        None => (report.error_rate()?, &report.errors.by_category, report.thresholds.error_rate),
+        Some(name) => {
+            let tool = report.tools.iter().find(|tool| tool.name == name)?;
+            let limits = report.thresholds.tool.iter().find(|limits| limits.name == name)?;
+            (measured_tool(tool, 0.0).error_rate?, &tool.errors, limits.error_rate)
+        }
+    };
+    let all: u64 = errors.values().sum();
+    let told = errors.iter().filter(|(category, _)| !category.is_about_time());
+    let told: u64 = told.map(|(_, count)| count).sum();
+    (all > 0).then(|| (rate * told as f64 / all as f64, limit))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
         event::note,
         report::fixture::{Run, healthy},
+        thresholds::ToolThresholds,
     };
 
     fn sustained() -> Run {
@@ -369,6 +396,34 @@ mod tests {
         };
         let expected = Measured { rps: Some(0.0), ..Measured::default() };
         assert_eq!(measured_tool(&unused, 2.0), expected);
+    }
+
+    #[test]
+    fn what_the_server_says_and_keeps_is_its_own_however_slow_we_were() {
+        use ErrorCategory::{Cancelled, Deadlock, Hang, Timeout, ToolError};
+        let of_all = Thresholds { error_rate: 0.2, ..Thresholds::default() };
+        let of_one = ToolThresholds { error_rate: 0.2, ..ToolThresholds::new("t") };
+        let of_one = Thresholds { tool: vec![of_one], ..Thresholds::default() };
+        let late = |mut report: Report| {
+            report.validity.client_bound = true;
+            verdict(&report, &[])
+        };
+        for limits in [of_all, of_one] {
+            for (category, told) in [(ToolError, 3), (Timeout, 2), (Hang, 2), (Cancelled, 2)] {
+                let run = sustained().limits(limits.clone()).ok("t", 7, 9);
+                let run = run.failed("t", ToolError, 2, "no").failed("t", category, 1, "no");
+                // What other tools say has nothing to do with a limit on one.
+                let others = if limits.tool.is_empty() { 0 } else { 20 };
+                let report = run.failed("u", ToolError, others, "no").report();
+                let expected = if told == 3 { Verdict::Fail } else { Verdict::Invalid };
+                assert_eq!(late(report), expected, "{category:?} {limits:?}");
+            }
+        }
+        assert!(Deadlock.is_about_time());
+        let limits = |memory_growth_mb| Thresholds { memory_growth_mb, ..Thresholds::default() };
+        let grown = |memory: &[f64]| sustained().limits(limits(5.0)).ok("t", 7, 9).memory(memory);
+        assert_eq!(late(grown(&[1.0, 9.0]).report()), Verdict::Fail);
+        assert_eq!(late(grown(&[]).report()), Verdict::Invalid, "it was not seen");
     }
 
     #[test]
