@@ -170,7 +170,10 @@ async function walk() {
   return { stops, missed, against, errors, still: await still() };
 }
 
-/** A page of a run that goes on: how it grows, what a zoom does to it, and how it ends. */
+/**
+ * A page of a run that goes on: how it grows and what a zoom does to it, on a line of its own, by which whoever asked
+ * knows that the run may end; then how it ends.
+ */
 async function live() {
   const { page, errors } = await open({ viewport: { width: 1280, height: 900 }, colorScheme: "light" });
   const text = (name) => page.locator(name).first().textContent();
@@ -188,11 +191,9 @@ async function live() {
   seen.brushed = await shown(page);
   await more(1);
   seen.kept = await shown(page);
-  seen.hit = await page.evaluate(() => window.hit ?? null);
+  console.log(JSON.stringify(seen));
   await page.waitForFunction(() => document.documentElement.dataset.ready === "yes" && document.getElementById("validity"), null, limit);
-  seen.end = { word: await text(".verdict"), plots: await plots(page), text: await page.evaluate(() => document.body.innerText) };
-  seen.errors = errors;
-  return seen;
+  return { word: await text(".verdict"), text: await page.evaluate(() => document.body.innerText), errors };
 }
 
 async function shot([colorScheme, width, height, png, seconds]) {

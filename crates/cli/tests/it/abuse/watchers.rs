@@ -44,7 +44,7 @@ fn a_terminal_does_not_show_it() {
 fn a_browser_does_not_show_it() {
     let dir = tempfile::tempdir().unwrap();
     let (server, variable) = (mock(TELLER), variable());
-    let flags = ["--tool", "echo", "--rate", "20/s", "--duration", "10s", "--env", &variable];
+    let flags = ["--tool", "echo", "--rate", "20/s", "--duration", "30s", "--env", &variable];
     let mut watched = Watched::start(dir.path(), &server, &flags);
     let news = watched.news("RUNNING");
     assert!(news.contains("echo") && !tells(&news), "{news}");

@@ -3,7 +3,7 @@
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
     net::TcpStream,
-    process::{Child, Command},
+    process::{Child, Command, Stdio},
 };
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -82,29 +82,40 @@ impl Drop for Watched {
     }
 }
 
-fn looked(url: &str) -> Value {
-    let looked = Command::new("node")
+/// What a browser saw of a page that grew, and of its end.
+fn looked(url: &str, end_the_run: impl FnOnce()) -> (Value, Value) {
+    let mut browser = Command::new("node")
         .arg(environment("browser").join("browser.mjs"))
         .arg("live")
         .arg(environment("chromium").join("bin/chromium"))
         .arg(url)
-        .output()
+        .stdout(Stdio::piped())
+        .spawn()
         .unwrap();
-    let said = String::from_utf8_lossy(&looked.stderr);
-    assert!(looked.status.success(), "{said}");
-    let seen: Value = serde_json::from_slice(&looked.stdout).unwrap();
-    assert_eq!(seen["errors"], Value::Array(Vec::new()), "{said}");
-    seen
+    let mut told = BufReader::new(browser.stdout.take().unwrap()).lines();
+    let mut next = || {
+        let line = told.next().expect("its stderr says why it saw nothing").unwrap();
+        serde_json::from_str::<Value>(&line).unwrap()
+    };
+    let grown = next();
+    end_the_run();
+    let ended = next();
+    assert!(browser.wait().unwrap().success());
+    assert_eq!(ended["errors"], Value::Array(Vec::new()));
+    (grown, ended)
 }
 
 #[test]
 fn a_page_grows_and_ends_with_the_report() {
     let dir = tempfile::tempdir().unwrap();
-    let server = mock("mock-normal.py");
-    // As long as a browser may take to begin on a busy machine.
-    let flags = ["--tool", "echo", "--rate", "20/s", "--duration", "120s"];
+    let server = mock("mock-tool-error.py");
+    let failure = dir.path().join("failure");
+    let variable = format!("MOCK_FAILS_WITH={}", failure.display());
+    // A browser may take its time: the run goes on until a call fails.
+    let load = ["--tool", "echo", "--rate", "20/s", "--duration", "600s", "--env", &variable];
+    let flags = [&load[..], &["--error-rate", "0", "--abort-on-fail"]].concat();
     let mut watched = Watched::start(dir.path(), &server, &flags);
-    let seen = looked(&watched.url);
+    let (seen, end) = looked(&watched.url, || std::fs::write(&failure, "").unwrap());
 
     assert_eq!(seen["word"], "RUNNING");
     let number = |seen: &Value| seen[1].as_f64().unwrap();
@@ -114,12 +125,12 @@ fn a_page_grows_and_ends_with_the_report() {
         assert_ne!(print("early"), print("later"), "plot {at} stands still");
     }
     assert_eq!(seen["brushed"], seen["kept"], "whoever looks closer is not disturbed");
-    assert_eq!(seen["end"]["word"], "PASS");
-    assert!(seen["end"]["text"].as_str().unwrap().contains("What this means"));
+    assert_eq!(end["word"], "FAIL");
+    assert!(end["text"].as_str().unwrap().contains("What this means"));
 
     watched.wait_for_end();
-    assert!(watched.ask("localhost").contains(">PASS<"), "the page stays");
-    assert_eq!(watched.end(), Some(0), "a run that passed has passed");
+    assert!(watched.ask("localhost").contains(">FAIL<"), "the page stays");
+    assert_eq!(watched.end(), Some(1), "a run that failed has failed");
 }
 
 /// Between the end of the load and the page that stays, nobody listened to signals. A full pipe holds the run
