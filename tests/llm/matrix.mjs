@@ -33,7 +33,7 @@ const INPUTS = ["one", "two"];
 // and ticks are late on a machine that is busy, just as the client's own timers are.
 const TICK_MS = 100;
 const LIMIT_TICKS = 150;
-// So many at a time, beside those that mostly wait: timers of one thread are only as good as it is idle.
+// So many at a time.
 const LANES = 16;
 
 /** What came of one call. */
@@ -342,12 +342,14 @@ const clients = {
   responses: new Responses(url),
   messages: new Messages(url),
 };
-const told = tasks.map((task) => (task.timeout ? work(task, clients) : null));
+const told = [];
 const rest = tasks.keys().filter((at) => !tasks[at].timeout);
 async function lane() {
-  for (const at of rest) await (told[at] = work(tasks[at], clients));
+  for (const at of rest) told[at] = await work(tasks[at], clients);
 }
 await Promise.all(Array.from({ length: LANES }, lane));
-const all = await Promise.all(told);
+// What is judged by a timeout comes last, when nothing keeps it from looking at its clock.
+const timed = tasks.map(async (task, at) => task.timeout && (told[at] = await work(task, clients)));
+await Promise.all(timed);
 // Without waiting for those that hang.
-process.stdout.write(JSON.stringify(all), () => process.exit(0));
+process.stdout.write(JSON.stringify(told), () => process.exit(0));
