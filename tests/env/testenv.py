@@ -79,10 +79,10 @@ class Environment:
         (self.home / "stamp").write_text(fingerprint)
 
 
-def install_link(environment):
-    """`python3` itself: what pyenv puts in its place takes more time than a test's server to start."""
-    (environment.home / "bin").mkdir()
-    (environment.home / "bin" / "python3").symlink_to(Path(sys.executable).resolve())
+def install_with_venv(environment):
+    """`python3` and the standard library: a shim such as pyenv's, and what packages of the machine import
+    at each start, take longer than a test's server."""
+    run(sys.executable, "-m", "venv", "--without-pip", environment.home)
 
 
 def install_with_pip(environment):
@@ -161,7 +161,7 @@ def find_program(program, places):
 
 INSTALLERS = {
     "apt": install_with_apt,
-    "link": install_link,
+    "venv": install_with_venv,
     "pip": install_with_pip,
     "uv": install_with_uv,
     "npm": install_with_npm,
