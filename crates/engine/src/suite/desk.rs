@@ -47,6 +47,8 @@ pub(super) struct Desk {
     watcher: Option<TestWatcher>,
     cases: Vec<Case>,
     results: RefCell<Vec<TestResult>>,
+    /// What showed only after the test that is to blame for it.
+    blamed: RefCell<Vec<(usize, Mismatch)>>,
     next: [Cell<usize>; 2],
     enough: Cell<bool>,
 }
@@ -70,6 +72,7 @@ impl Desk {
             servers: Rc::new(servers),
             cases,
             results: RefCell::new(results),
+            blamed: RefCell::default(),
             next: [Cell::new(0), Cell::new(0)],
             enough: Cell::new(false),
         }
@@ -126,16 +129,22 @@ impl Desk {
         self.results.borrow_mut()[at] = result;
     }
 
-    /// Blames a test that is over already: what it left behind showed only later.
+    /// Blames a test that may be over already, or goes on to be repeated: what it left behind showed
+    /// only later.
     pub(super) fn blame(&self, at: usize, failure: Mismatch) {
-        let mut results = self.results.borrow_mut();
-        results[at].outcome = Outcome::Failed;
-        results[at].failures.push(failure);
+        if self.settings.fail_fast {
+            self.enough.set(true);
+        }
+        self.blamed.borrow_mut().push((at, failure));
     }
 
     /// All results, and the snapshots as they are now.
     pub(super) fn results(&self) -> (Vec<TestResult>, Vec<Store>) {
         let mut results = self.results.borrow().clone();
+        for (at, failure) in self.blamed.take() {
+            results[at].outcome = Outcome::Failed;
+            results[at].failures.push(failure);
+        }
         let mut lines = 0;
         for (result, case) in results.iter_mut().zip(&self.cases) {
             if result.is_bad() && lines < WITH_LINES {

@@ -2,10 +2,17 @@
 
 use std::{collections::HashMap, rc::Rc};
 
-use mcp_loadtest_core::suite::Isolation;
+use mcp_loadtest_core::{
+    outcome::ErrorCategory,
+    suite::{Isolation, expect::Mismatch},
+};
 use mcp_loadtest_wire::session::Session;
 
-use super::servers::{Known, Servers};
+use super::{
+    desk::Desk,
+    servers::{Known, Servers},
+};
+use crate::probe::last_words_of;
 
 /// A session that a test may use.
 pub(super) struct Lent {
@@ -17,17 +24,17 @@ pub(super) struct Lent {
 
 /// The sessions of one worker.
 pub(super) struct Pool {
-    servers: Rc<Servers>,
+    desk: Rc<Desk>,
     open: HashMap<(usize, String), Lent>,
 }
 
 impl Pool {
-    pub(super) fn new(servers: Rc<Servers>) -> Self {
-        Self { servers, open: HashMap::new() }
+    pub(super) fn new(desk: Rc<Desk>) -> Self {
+        Self { desk, open: HashMap::new() }
     }
 
     pub(super) fn servers(&self) -> &Servers {
-        &self.servers
+        &self.desk.servers
     }
 
     /// A session with a server, for one test. It is given back with [`Pool::back`].
@@ -40,7 +47,7 @@ impl Pool {
         let kept = self.open.remove(&(suite, server.to_owned()));
         match kept {
             Some(lent) if !lent.session.is_broken() => return Ok(lent),
-            Some(lent) => end(lent.session).await,
+            Some(lent) => self.end_idle(lent).await,
             None => {}
         }
         self.fresh(suite, server, isolation).await
@@ -54,8 +61,8 @@ impl Pool {
         isolation: Isolation,
     ) -> Result<Lent, String> {
         let known = match isolation {
-            Isolation::PerRun => self.servers.get(suite, server).await?,
-            Isolation::PerTest => self.servers.find(suite, server).await?,
+            Isolation::PerRun => self.desk.servers.get(suite, server).await?,
+            Isolation::PerTest => self.desk.servers.find(suite, server).await?,
         };
         let session = known.open().await?;
         Ok(Lent { known, session, before: None })
@@ -71,20 +78,37 @@ impl Pool {
         isolation: Isolation,
     ) {
         if lent.session.is_broken() || isolation == Isolation::PerTest {
-            return end(lent.session).await;
+            lent.session.close().await;
+            return;
         }
         let lent = Lent { before: Some(used_by), ..lent };
         self.open.insert((suite, server.to_owned()), lent);
     }
 
+    /// Blames a test for a server that was gone after it had answered it.
+    pub(super) fn blame(&self, test: usize, session: &Session) {
+        let what = session.broken().map_or_else(|| "it is gone".into(), |cause| cause.message);
+        let why = format!("after the answer: {what}{}", last_words_of(session));
+        self.desk.blame(test, Mismatch::new("server", why));
+    }
+
     /// Ends all sessions.
-    pub(super) async fn close(self) {
-        for (_, lent) in self.open {
-            end(lent.session).await;
+    pub(super) async fn close(mut self) {
+        for (_, lent) in std::mem::take(&mut self.open) {
+            self.end_idle(lent).await;
         }
+    }
+
+    /// Ends a session that nobody was using: a server that is dead died of what it was asked last.
+    async fn end_idle(&self, lent: Lent) {
+        if let Some(before) = lent.before.filter(|_| is_dead(&lent.session)) {
+            self.blame(before, &lent.session);
+        }
+        lent.session.close().await;
     }
 }
 
-async fn end(session: Session) {
-    session.close().await;
+/// Whether the process has ended. A connection may be closed for good reasons.
+pub(super) fn is_dead(session: &Session) -> bool {
+    session.broken().is_some_and(|cause| cause.category == ErrorCategory::Crash)
 }

@@ -20,7 +20,7 @@ use super::{
     bad_input,
     choose::Case,
     desk::Desk,
-    pool::{Lent, Pool},
+    pool::{Lent, Pool, is_dead},
 };
 
 /// How long a reply may take, unless something else is said.
@@ -148,14 +148,16 @@ async fn ask(
     let (mut reply, mut lent) = send(question, lent).await?;
     // A server that was not new may have died of the test before: a new one shows whose fault it is.
     if let (Some(before), true) = (before, is_gone(&reply)) {
-        let said = last_words_of(&lent.session);
         let fresh = pool.fresh(case.suite, question.server, isolation).await?;
-        pool.back(case.suite, question.server, lent, at, isolation).await;
-        (reply, lent) = send(question, fresh).await?;
-        if !is_gone(&reply) {
-            let why = format!("the server died after it had answered{said}");
-            desk.blame(before, Mismatch::new("server", why));
+        let (second, fresh) = send(question, fresh).await?;
+        if !is_gone(&second) {
+            pool.blame(before, &lent.session);
         }
+        pool.back(case.suite, question.server, lent, at, isolation).await;
+        (reply, lent) = (second, fresh);
+    }
+    if is_answer(&reply) && is_dead(&lent.session) {
+        pool.blame(at, &lent.session);
     }
     let document = document(&reply, &lent.session);
     let known = lent.known.clone();
@@ -190,6 +192,15 @@ async fn prepare(question: &Question<'_>, lent: &Lent) -> Result<Rc<Prepared>, S
 
 fn is_gone(reply: &Reply) -> bool {
     matches!(reply.outcome, CallOutcome::Failed(ErrorCategory::Crash | ErrorCategory::Disconnected))
+}
+
+/// Whether the server has said something, be it that it will not.
+fn is_answer(reply: &Reply) -> bool {
+    use ErrorCategory::{ProtocolError, ServerError, ToolError};
+    matches!(
+        reply.outcome,
+        CallOutcome::Ok | CallOutcome::Failed(ToolError | ServerError | ProtocolError)
+    )
 }
 
 /// The document that expectations look at.

@@ -15,7 +15,7 @@ use super::{
 
 /// Takes tests for as long as there are any.
 pub(super) async fn work(desk: Rc<Desk>, queue: Queue) {
-    let mut pool = Pool::new(desk.servers.clone());
+    let mut pool = Pool::new(desk.clone());
     while !desk.is_over() {
         let Some(at) = desk.take(queue) else { break };
         let result = tokio::select! {

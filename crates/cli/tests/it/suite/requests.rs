@@ -94,6 +94,7 @@ fn a_server_that_dies_is_one_failure_and_is_started_again() {
     assert_eq!(test_of(&report, "t5")["document"]["error"]["category"], "Crash");
 }
 
+/// Whether its death shows before the next test, in it or while the same test is repeated.
 #[test]
 fn who_dies_after_the_answer_is_blamed_for_it() {
     let server = "import sys, json, os, time\n\
@@ -103,25 +104,33 @@ fn who_dies_after_the_answer_is_blamed_for_it() {
         elif m['method'] == 'tools/call': r = {'content': []}\n    \
         else:\n        print(json.dumps({'jsonrpc': '2.0', 'id': m['id'], 'error': {'code': -32601, \
         'message': 'no'}}), flush=True)\n        continue\n    \
+        name = m.get('params', {}).get('name')\n    \
+        if name == 'pause': time.sleep(2)\n    \
         print(json.dumps({'jsonrpc': '2.0', 'id': m['id'], 'result': r}), flush=True)\n    \
-        if m['method'] == 'tools/call' and m['params']['name'] == 'last': os._exit(7)\n";
+        if name == 'last': os._exit(7)\n";
     let bench = Bench::new("");
     bench.write("server.py", server);
-    bench.write(
-        "suite.yml",
-        &format!(
-            "servers:\n  s: {{command: [python3, '{}']}}\nrun_options: {{parallel: false}}\n\
-             tools:\n  - {{name: before, tool: a}}\n  - {{name: killer, tool: last}}\n  \
-             - {{name: after, tool: a}}\n",
-            bench.path().join("server.py").display()
-        ),
-    );
-    let (report, _) = bench.report(&[]);
-    assert_eq!(outcome(&report, "before"), "passed");
-    assert_eq!(outcome(&report, "after"), "passed");
-    let killer = test_of(&report, "killer");
-    assert_eq!(killer["outcome"], "failed", "{killer:#}");
-    assert_eq!(killer["failures"][0]["target"], "server");
+    let command = format!("{{command: [python3, '{}']}}", bench.path().join("server.py").display());
+    // Of another server, so that the first one is dead for long when it is asked again.
+    let pause = "  - {name: pause, server: t, tool: pause}\n";
+    for (between, flags) in [("", &[][..]), (pause, &[]), (pause, &["--repeat", "2"])] {
+        bench.write(
+            "suite.yml",
+            &format!(
+                "servers:\n  s: {command}\n  t: {command}\nrun_options: {{parallel: false}}\ntools:\n  \
+                 - {{name: before, server: s, tool: a}}\n  - {{name: killer, server: s, tool: last}}\n\
+                 {between}  - {{name: after, server: s, tool: a}}\n"
+            ),
+        );
+        let (report, code) = bench.report(flags);
+        assert_eq!((code, outcome(&report, "before")), (1, "passed".into()));
+        assert_eq!(outcome(&report, "after"), "passed");
+        let killer = test_of(&report, "killer");
+        assert_eq!(killer["outcome"], "failed", "{between}{flags:?} {killer:#}");
+        let failure = &killer["failures"][0];
+        assert_eq!(failure["target"], "server", "{killer:#}");
+        assert!(failure["message"].as_str().unwrap().contains("code 7"), "{killer:#}");
+    }
 }
 
 #[test]
