@@ -26,8 +26,8 @@ pub(super) fn judge(tally: &Tally, info: &RunInfo) -> Vec<Finding> {
     let validity = validity::validity(&info.scenario, tally, &total);
     let mut found = Vec::new();
     if validity.client_bound {
-        // By itself it is no fault of the server: a limit that was kept is kept all the more. One
-        // that was not makes the run INVALID.
+        // By itself it is no fault of the server: a limit that was kept is kept all the more. One on
+        // time that was not makes the run INVALID.
         let message = "mcp-loadtest itself was the limit: the figures are not the server's alone";
         let mut bound = finding(CLIENT_BOUND, Severity::Info, message.into());
         bound.evidence = validity.reasons;
