@@ -1,7 +1,10 @@
 //! What a revision asks of a client, in one place: how a session starts, what every request
 //! carries, how a call is withdrawn and how an end is told.
 
-use super::revision::{Era, Revision};
+use super::{
+    method,
+    revision::{Era, Revision},
+};
 
 /// How a session begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +40,16 @@ pub enum Control {
     Ping,
     /// `server/discover`: `ping` was removed.
     Discover,
+}
+
+impl Control {
+    /// The method that is asked.
+    pub const fn method(self) -> &'static str {
+        match self {
+            Self::Ping => method::PING,
+            Self::Discover => method::DISCOVER,
+        }
+    }
 }
 
 /// The rules that one revision sets for a client.

@@ -4,7 +4,7 @@ use std::{rc::Rc, time::Duration};
 
 use mcp_loadtest_core::{
     fuzz::{After, Answer, Case, Class, Observation, Payload, classify},
-    mcp::{Revision, Tool, lifecycle, lifecycle::Control, method},
+    mcp::{Revision, Tool},
     outcome::ErrorCategory,
 };
 use mcp_loadtest_wire::{
@@ -98,11 +98,7 @@ impl Lab {
         if let Some(pid) = session.pid() {
             self.pids.add(pid);
         }
-        let method = match lifecycle(session.revision()).control {
-            Control::Ping => method::PING,
-            Control::Discover => method::DISCOVER,
-        };
-        let (tap, control) = (session.tap(), session.prepare(method, json!({})));
+        let (tap, control) = (session.tap(), session.control_request());
         self.line = Some(Line { session, tap, control });
         Ok(())
     }

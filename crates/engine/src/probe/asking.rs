@@ -6,13 +6,13 @@ use mcp_loadtest_core::{
     display::{visible, visible_lines},
     event::Phase,
     jsonrpc::{self, Id, Message},
-    mcp::{Tool, lifecycle, lifecycle::Control, method},
+    mcp::{Tool, lifecycle},
     outcome::ErrorCategory,
 };
 use mcp_loadtest_wire::session::{
     Break, Deadlines, How, Outgoing, Prepared, RawReply, Session, Target,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::time::Instant;
 
 use super::{bench::Bench, seen::Seen};
@@ -49,13 +49,9 @@ pub(crate) struct Sent {
 impl Bench {
     /// Whether the server still answers on this session, however slowly it may.
     pub(crate) async fn pulse(&self, session: &Session) -> Pulse {
-        let method = match lifecycle(session.revision()).control {
-            Control::Ping => method::PING,
-            Control::Discover => method::DISCOVER,
-        };
-        let request = session.prepare(method, json!({}));
+        let method = lifecycle(session.revision()).control.method();
         let limit = self.settings.hang_timeout + self.settings.grace_period;
-        let reply = session.call(&request, How::setup(limit)).await;
+        let reply = session.control(How::setup(limit)).await;
         let pulse = match Seen::of_reply(&reply, session.broken()) {
             Seen::Gone(cause) => Pulse::Gone(cause),
             Seen::Silent { .. } => Pulse::Silent,

@@ -6,10 +6,10 @@ use mcp_loadtest_core::{
     check::CaseVerdict,
     event::Phase,
     jsonrpc::{self, Id, Message},
-    mcp::{Tool, lifecycle, lifecycle::Control, method},
+    mcp::Tool,
 };
 use mcp_loadtest_wire::session::{Deadlines, How, OpenError, Prepared, Reply, Session, Tap};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::task::JoinSet;
 
 use super::{
@@ -94,21 +94,12 @@ impl Bench {
         Some((&known.tool, known.good_arguments()?))
     }
 
-    /// The request that costs a server least.
-    pub(crate) fn control_request(session: &Session) -> Rc<Prepared> {
-        let method = match lifecycle(session.revision()).control {
-            Control::Ping => method::PING,
-            Control::Discover => method::DISCOVER,
-        };
-        session.prepare(method, json!({}))
-    }
-
     /// A call to the fastest tool, or what costs least where no tool may be called.
     pub(crate) fn fast_request(&self, session: &Session) -> Rc<Prepared> {
         let known = self.fast_subject();
         match known.and_then(|known| Some((&known.tool, known.good_arguments()?))) {
             Some((tool, good)) => prepared(session, tool, good),
-            None => Self::control_request(session),
+            None => session.control_request(),
         }
     }
 

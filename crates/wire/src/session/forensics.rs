@@ -4,13 +4,12 @@ use std::{cell::Cell, rc::Rc, time::Duration};
 
 use mcp_loadtest_core::{
     event::{Event, Phase},
-    mcp::{lifecycle::Control, method},
     outcome::{ErrorCategory, Outcome},
     silence::{ControlReply, Evidence, ProcessEvidence},
 };
 use serde_json::json;
 
-use super::{How, Inner, Reply, Session, prepared};
+use super::{How, Inner, Prepared, Reply, Session};
 use crate::{
     process::{RunState, TreeState},
     slots::Deadlines,
@@ -100,7 +99,7 @@ impl Inner {
         Evidence {
             method,
             control,
-            control_method: control_method(lifecycle.control),
+            control_method: lifecycle.control.method(),
             process: self.process_evidence(watch.as_ref(), waited),
             others_answered: others.saturating_sub(u64::from(answered_control)),
             same_tool_answered,
@@ -146,19 +145,14 @@ fn is_alive(reply: &Reply) -> bool {
     }
 }
 
-const fn control_method(control: Control) -> &'static str {
-    match control {
-        Control::Ping => method::PING,
-        Control::Discover => method::DISCOVER,
-    }
-}
-
 impl Session {
-    /// Sends the cheap request that shows whether the server still reads its input.
+    /// The cheap request that shows whether the server still reads its input.
+    pub fn control_request(&self) -> Rc<Prepared> {
+        self.prepare(self.inner.lifecycle.get().control.method(), json!({}))
+    }
+
+    /// Sends that request.
     pub async fn control(&self, how: How) -> Reply {
-        let lifecycle = self.inner.lifecycle.get();
-        let request =
-            prepared::prepare(&lifecycle, control_method(lifecycle.control), json!({}), &[]);
-        self.call(&Rc::new(request), how).await
+        self.call(&self.control_request(), how).await
     }
 }

@@ -71,7 +71,7 @@ async fn cancelled(bench: &Bench, case: &str, target: Target) {
 
 /// The id of a request that is over.
 async fn answered(bench: &Bench, session: &Session) -> u64 {
-    let mut call = session.send(&Bench::control_request(session), bench.patient());
+    let mut call = session.send(&session.control_request(), bench.patient());
     let id = call.id();
     call.ended().await;
     id

@@ -83,7 +83,7 @@ async fn look(bench: &Bench, slow: &SlowSubject) {
 
 /// A control request, and a call to another tool where there is one.
 fn fast_requests(bench: &Bench, session: &Session, slow: &SlowSubject) -> Vec<Fast> {
-    let control = Bench::control_request(session);
+    let control = session.control_request();
     let mut fast = vec![(control.method().to_owned(), control)];
     let other = bench.fast_other_than(&slow.tool.name);
     if let Some((tool, good)) = other {

@@ -37,7 +37,7 @@ fn run(bench: &Bench) -> Running<'_> {
             (Target::Http(_), Depth::Quick | Depth::Usual) => CONNECTIONS,
             _ => REQUESTS,
         };
-        burst(bench, most, None, Bench::control_request).await;
+        burst(bench, most, None, Session::control_request).await;
         let Some(known) = bench.fast_subject() else { return };
         let Some(good) = known.good_arguments() else { return };
         let count = bench.affordable(known, CALLS.min(most));

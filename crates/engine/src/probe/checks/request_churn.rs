@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use mcp_loadtest_core::{
     check::{CaseResult, CaseVerdict, Depth, Family},
-    mcp::{lifecycle, lifecycle::Control, method},
+    mcp::method,
     report::Severity,
 };
 use mcp_loadtest_wire::session::{Prepared, Session};
@@ -75,11 +75,7 @@ async fn request(
 
 /// The cheap requests that every client makes: the control request, the list of tools, a tool.
 fn requests(bench: &Bench, session: &Session) -> Vec<Rc<Prepared>> {
-    let control = match lifecycle(session.revision()).control {
-        Control::Ping => method::PING,
-        Control::Discover => method::DISCOVER,
-    };
-    let mut requests = vec![session.prepare(control, json!({}))];
+    let mut requests = vec![session.control_request()];
     if bench.hello.has_tools() {
         requests.push(session.prepare(method::TOOLS_LIST, json!({})));
     }
