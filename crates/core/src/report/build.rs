@@ -241,8 +241,8 @@ fn violations(limits: &Thresholds, report: &Report, tally: &Tally) -> Vec<Thresh
 }
 
 fn measured_tool(tool: &ToolStats, seconds: f64) -> Measured {
-    let errors: u64 = tool.errors.values().sum();
-    let ended = tool.successful_requests + errors;
+    let ended = tool.ended();
+    let errors = ended - tool.successful_requests;
     Measured {
         error_rate: (ended > 0).then(|| errors as f64 / ended as f64),
         memory_growth_mb: None,
@@ -303,18 +303,17 @@ fn is_told(violation: &ThresholdViolation, report: &Report) -> bool {
 
 /// The share of calls that the server itself let fail, and its limit.
 fn told_errors(tool: Option<&str>, report: &Report) -> Option<(f64, f64)> {
-    let (rate, errors, limit) = match tool {
-        None => (report.error_rate()?, &report.errors.by_category, report.thresholds.error_rate),
+    let (ended, errors, limit) = match tool {
+        None => (report.ended(), &report.errors.by_category, report.thresholds.error_rate),
         Some(name) => {
             let tool = report.tools.iter().find(|tool| tool.name == name)?;
             let limits = report.thresholds.tool.iter().find(|limits| limits.name == name)?;
-            (measured_tool(tool, 0.0).error_rate?, &tool.errors, limits.error_rate)
+            (tool.ended(), &tool.errors, limits.error_rate)
         }
     };
-    let all: u64 = errors.values().sum();
     let told = errors.iter().filter(|(category, _)| !category.is_about_time());
     let told: u64 = told.map(|(_, count)| count).sum();
-    (all > 0).then(|| (rate * told as f64 / all as f64, limit))
+    (ended > 0).then(|| (told as f64 / ended as f64, limit))
 }
 
 #[cfg(test)]

@@ -125,8 +125,13 @@ impl Report {
 
     /// The share of calls that failed; nothing when there was no call.
     pub fn error_rate(&self) -> Option<f64> {
-        let ended = self.throughput.total_requests.saturating_sub(self.dropped);
+        let ended = self.ended();
         (ended > 0).then(|| self.errors.total as f64 / ended as f64)
+    }
+
+    /// The calls of which it is known how they ended.
+    pub(crate) fn ended(&self) -> u64 {
+        self.throughput.total_requests.saturating_sub(self.dropped)
     }
 
     /// How long the load was held on purpose.

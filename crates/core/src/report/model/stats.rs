@@ -142,6 +142,13 @@ pub struct ToolStats {
     pub windows: Vec<Window>,
 }
 
+impl ToolStats {
+    /// The calls of which it is known how they ended.
+    pub(crate) fn ended(&self) -> u64 {
+        self.successful_requests + self.errors.values().sum::<u64>()
+    }
+}
+
 /// How long a named step took, such as a phase of a cold start.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StepStats {
