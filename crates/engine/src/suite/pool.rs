@@ -1,12 +1,12 @@
 //! The sessions of one worker. One that broke is opened again for the next test.
 
-use std::{collections::HashMap, rc::Rc};
+use std::{collections::HashMap, rc::Rc, time::Duration};
 
 use mcp_loadtest_core::{
     outcome::ErrorCategory,
     suite::{Isolation, expect::Mismatch},
 };
-use mcp_loadtest_wire::session::Session;
+use mcp_loadtest_wire::session::{How, Session};
 
 use super::{
     desk::Desk,
@@ -14,12 +14,18 @@ use super::{
 };
 use crate::probe::last_words_of;
 
+/// How long a server may take to show that it lives. Long, because a machine may be busy; who is
+/// silent for so long is not blamed for it.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(10);
+
 /// A session that a test may use.
 pub(super) struct Lent {
     pub(super) known: Rc<Known>,
     pub(super) session: Session,
     /// The test that used it before, if there was one.
     pub(super) before: Option<usize>,
+    /// Whether the server has answered what it was asked last.
+    pub(super) answered: bool,
 }
 
 /// The sessions of one worker.
@@ -65,7 +71,7 @@ impl Pool {
             Isolation::PerTest => self.desk.servers.find(suite, server).await?,
         };
         let session = known.open().await?;
-        Ok(Lent { known, session, before: None })
+        Ok(Lent { known, session, before: None, answered: false })
     }
 
     /// Keeps a session for the next test, or ends it.
@@ -77,12 +83,14 @@ impl Pool {
         used_by: usize,
         isolation: Isolation,
     ) {
-        if lent.session.is_broken() || isolation == Isolation::PerTest {
-            lent.session.close().await;
-            return;
-        }
         let lent = Lent { before: Some(used_by), ..lent };
-        self.open.insert((suite, server.to_owned()), lent);
+        if lent.session.is_broken() {
+            lent.session.close().await;
+        } else if isolation == Isolation::PerTest {
+            self.end_idle(lent).await;
+        } else {
+            self.open.insert((suite, server.to_owned()), lent);
+        }
     }
 
     /// Blames a test for a server that was gone after it had answered it.
@@ -101,10 +109,23 @@ impl Pool {
 
     /// Ends a session that nobody was using: a server that is dead died of what it was asked last.
     async fn end_idle(&self, lent: Lent) {
+        self.ask_for_life(&lent).await;
         if let Some(before) = lent.before.filter(|_| is_dead(&lent.session)) {
             self.blame(before, &lent.session);
         }
         lent.session.close().await;
+    }
+
+    /// Asks a process of ours something harmless before we end it: one that dies of its last answer
+    /// would not be seen to die otherwise.
+    async fn ask_for_life(&self, lent: &Lent) {
+        let is_ours = lent.session.pid().is_some();
+        if is_ours && lent.answered && !lent.session.is_broken() {
+            tokio::select! {
+                _ = lent.session.control(How::setup(SIGN_OF_LIFE)) => {}
+                () = self.desk.stop.stopped() => {}
+            }
+        }
     }
 }
 

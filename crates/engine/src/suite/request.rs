@@ -156,7 +156,8 @@ async fn ask(
         pool.back(case.suite, question.server, lent, at, isolation).await;
         (reply, lent) = (second, fresh);
     }
-    if is_answer(&reply) && is_dead(&lent.session) {
+    lent.answered = is_answer(&reply);
+    if lent.answered && is_dead(&lent.session) {
         pool.blame(at, &lent.session);
     }
     let document = document(&reply, &lent.session);

@@ -42,8 +42,9 @@ impl Toolbox {
         let agent = &desk.suites[case.suite].suite.agents[case.index];
         let mut toolbox = Self { lent: Vec::new(), offered: Vec::new() };
         for server in &agent.servers {
-            let lent = pool.lend(case.suite, server, desk.isolation(case)).await?;
+            let mut lent = pool.lend(case.suite, server, desk.isolation(case)).await?;
             let listed = lent.session.list_tools(LIST_LIMIT).await;
+            lent.answered = listed.is_ok();
             let at = toolbox.lent.len();
             toolbox.lent.push((server.clone(), lent));
             let listing = listed
