@@ -28,6 +28,7 @@ MUSEUM = ROOT / "tests" / "museum"
 TESTENV = ROOT / "tests" / "env" / "testenv.py"
 PAGE = ROOT / "docs" / "reference" / "museum.md"
 RUN_LIMIT_S = 900
+START_LIMIT = "120s"  # Releases that do not start end at once; others import for seconds, beside other tests.
 BLAMES_SERVER = "error: the server"  # With this exit code 2 is about the server, not about our arguments.
 SEVERITIES = ["info", "warning", "critical"]
 DEPTHS = {"default": ["probe"], "deep": ["probe", "--deep"]}
@@ -90,7 +91,7 @@ def command_line(binary, exhibit, release, work):
         "PORT": free_port(),
     }
     server = shlex.join(Template(word).substitute(values) for word in release["argv"])
-    words = [binary, *subcommand(exhibit), "--json", "-s", server]
+    words = [binary, *subcommand(exhibit), "--json", "--startup-timeout", START_LIMIT, "-s", server]
     for name, value in release.get("env", {}).items():
         words += ["--env", f"{name}={Template(value).substitute(values)}"]
     if "path" in release:

@@ -1,11 +1,14 @@
 //! What `tests/env/testenv.py` installs. What is missing is a failure that says how to install it.
 
-use std::{path::PathBuf, process::Command};
+use std::{path::PathBuf, process::Command, time::Duration};
 
 use mcp_loadtest::Server;
 use mcp_loadtest_core::server::{ServerBuilder, Started};
 
 use crate::fixtures::root;
+
+/// How long what others wrote may take to start: some import for many seconds of CPU, beside other tests.
+pub(crate) const START_LIMIT: Duration = Duration::from_secs(180);
 
 /// The folder of an environment.
 pub(crate) fn environment(name: &str) -> PathBuf {
@@ -35,5 +38,6 @@ pub(crate) fn program(name: &str, path: &str) -> String {
 /// The echo server on a version of the Python SDK, over stdio.
 pub(crate) fn python_echo(version: &str) -> ServerBuilder<Started> {
     let name = format!("mcp-{version}");
-    Server::stdio(program(&name, "bin/python")).arg(program(&name, "echo_mcp.py"))
+    let server = Server::stdio(program(&name, "bin/python")).startup_timeout(START_LIMIT);
+    server.arg(program(&name, "echo_mcp.py"))
 }

@@ -22,7 +22,7 @@ use mcp_loadtest_wire::{
 use serde_json::json;
 use tokio::task::LocalSet;
 
-use crate::environments::{program, python_echo};
+use crate::environments::{START_LIMIT, program, python_echo};
 
 /// HKUDS/Vibe-Trading, pull requests 85 and 86: the first call pays for an import of many seconds.
 /// On Linux it is slow and not a deadlock, which a tool that is used in earnest must tell apart.
@@ -34,7 +34,7 @@ mod vibe_trading {
 
     async fn probe(version: &str, hang: Duration) -> Report {
         let command = program(&format!("vibe-trading-{version}"), "bin/vibe-trading-mcp");
-        let server = Server::stdio(command).startup_timeout(Duration::from_secs(120));
+        let server = Server::stdio(command).startup_timeout(START_LIMIT);
         let scenario = Scenario::deadlock_probe()
             .concurrent(20)
             .hang_threshold(hang)
@@ -118,10 +118,8 @@ mod unknown_method {
         let mut launch = Launch::new(program(&name, "bin/python"));
         launch.args = vec![program(&name, "echo_mcp.py")];
         let fold = Rc::new(Fold::default());
-        let options = Options {
-            startup_timeout: Duration::from_secs(60),
-            ..Options::new(fold.clone(), Clock::start())
-        };
+        let options =
+            Options { startup_timeout: START_LIMIT, ..Options::new(fold.clone(), Clock::start()) };
         let opened = Session::open(&Target::Stdio(launch), &options, Revision::V2025_03_26).await;
         let (session, _) = opened.expect("the server starts");
         let patient = Deadlines {
@@ -187,10 +185,7 @@ mod unknown_method {
         let scenario =
             Scenario::deadlock_probe().concurrent(4).hang_threshold(Duration::from_secs(30));
         let scenario = scenario.tool("echo").args(json!({ "text": "x" }));
-        let report =
-            Run::new(python_echo("1.9.3").startup_timeout(Duration::from_secs(60)), scenario)
-                .execute()
-                .await;
+        let report = Run::new(python_echo("1.9.3"), scenario).execute().await;
         let report = report.expect("the server starts");
         assert_eq!(
             (report.verdict, report.errors.total),

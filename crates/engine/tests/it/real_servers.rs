@@ -11,7 +11,7 @@ use mcp_loadtest_wire::process::Launch;
 use serde_json::json;
 
 use crate::{
-    environments::{program, python_echo},
+    environments::{START_LIMIT, program, python_echo},
     fixtures::{Listening, free_port, listening},
 };
 
@@ -44,7 +44,8 @@ fn assert_passes(report: &Report, era: Era) {
 
 #[tokio::test]
 async fn everything_passes_over_stdio() {
-    let server = Server::stdio("node").args([program("everything", EVERYTHING), "stdio".into()]);
+    let server = Server::stdio("node").startup_timeout(START_LIMIT);
+    let server = server.args([program("everything", EVERYTHING), "stdio".into()]);
     let report = load(server, "message").await;
     assert_passes(&report, Era::Legacy);
     assert!(report.server_info.tools > Some(10));
@@ -86,7 +87,7 @@ async fn everything_passes_over_sse() {
 fn python_older(transport: &str, reach: impl FnOnce(u16) -> ServerBuilder<Reached>) -> Server {
     const NAME: &str = "mcp-1.30.0-older";
     let port = free_port();
-    let server = reach(port).started_by(program(NAME, "bin/python"));
+    let server = reach(port).startup_timeout(START_LIMIT).started_by(program(NAME, "bin/python"));
     server.args([program(NAME, "echo_older.py"), transport.into(), port.to_string()]).build()
 }
 

@@ -8,6 +8,15 @@ use crate::harness::{Ran, run};
 /// They open a connection for every call, and may have to share the machine.
 const PATIENCE: &str = "15s";
 
+/// And what they import takes many seconds of CPU.
+const START_LIMIT: &str = "180s";
+
+/// What all of them are asked with.
+fn asked(revision: &str) -> Vec<&str> {
+    let limits = ["--patience", PATIENCE, "--startup-timeout", START_LIMIT];
+    [&["gateway", "--json"][..], &limits, &["--protocol", revision]].concat()
+}
+
 /// A program of an environment, which must be there.
 fn installed(environment: &str, program: &str) -> String {
     let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/env/testenv.py");
@@ -18,7 +27,8 @@ fn installed(environment: &str, program: &str) -> String {
 }
 
 fn over_pipes(revision: &str, command: &[&str]) -> Ran {
-    let mut args = vec!["gateway", "--json", "--patience", PATIENCE, "--protocol", revision, "--"];
+    let mut args = asked(revision);
+    args.push("--");
     args.extend(command);
     run(&args)
 }
@@ -50,7 +60,7 @@ fn fastmcp_over_pipes() {
 fn fastmcp_over_http() {
     let (own, upstream, command) = (free_port(), free_port(), fastmcp());
     let url = format!("http://127.0.0.1:{own}/mcp");
-    let mut args = vec!["gateway", "--json", "--patience", PATIENCE, "--protocol", "2025-11-25"];
+    let mut args = asked("2025-11-25");
     args.extend(["--gateway", &url, "--upstream-port", &upstream, "--"]);
     args.extend(command.each_ref().map(String::as_str));
     args.push(&own);
