@@ -79,6 +79,9 @@ const DETAILS: &[Detail] = &[
     Detail { sentences: 5, rows: 5, findings: 6, evidence: 2, hints: Some(Info), text: 200 },
     Detail { sentences: 4, rows: 3, findings: 5, evidence: 1, hints: Some(Info), text: 150 },
     Detail { sentences: 3, rows: 0, findings: 4, evidence: 1, hints: Some(Critical), text: 130 },
+    Detail { sentences: 2, rows: 0, findings: 2, evidence: 1, hints: Some(Critical), text: 130 },
+    // What is gravest with what helps says more than two that say nothing.
+    Detail { sentences: 1, rows: 0, findings: 1, evidence: 1, hints: Some(Critical), text: 130 },
     Detail { sentences: 1, rows: 0, findings: 2, evidence: 0, hints: None, text: 120 },
 ];
 

@@ -123,9 +123,14 @@ fn what_is_critical_keeps_its_hint_longest() {
     let with =
         |hint: &str, severity| Finding { hint: Some(hint.to_owned()), severity, ..one.clone() };
     report.findings = vec![with("grave", Severity::Critical), with("mere", Severity::Info)];
-    for (detail, has_grave, has_mere) in
-        [(0, true, true), (2, true, true), (3, true, false), (4, false, false)]
-    {
+    let last = DETAILS.len() - 1;
+    for (detail, has_grave, has_mere) in [
+        (0, true, true),
+        (2, true, true),
+        (3, true, false),
+        (last - 1, true, false),
+        (last, false, false),
+    ] {
         let lines = lines(&report, detail);
         let has = |hint: &str| lines.iter().any(|line| line == hint);
         let seen = (has("  hint: grave"), has("  hint: mere"));
