@@ -40,6 +40,7 @@ use crate::{
 
 pub(crate) use fuzz_report::stats as fuzz_stats;
 pub use lazy_init::{LAZY_INIT_CLIFF, is_cliff};
+pub(crate) use leak::LEAK_DETECTED;
 pub(crate) use ours::UNWRITTEN;
 pub(crate) use silence::DEADLOCK;
 

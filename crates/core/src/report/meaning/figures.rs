@@ -2,7 +2,7 @@
 
 use super::literal;
 use crate::{
-    analysis::LAZY_INIT_CLIFF,
+    analysis::{LAZY_INIT_CLIFF, LEAK_DETECTED},
     report::{
         figures::{counted, ratio, rough_percent, total},
         model::{Report, StepStats, ToolStats},
@@ -115,8 +115,8 @@ pub(super) fn memory(report: &Report) -> Option<String> {
     let is_change = growth.abs() >= 5.0 && growth.abs() >= first * 0.1;
     is_change.then(|| {
         let verb = if growth > 0.0 { "grew" } else { "fell" };
-        let caution =
-            if growth > 0.0 { "; only a longer run tells whether that goes on" } else { "" };
+        let is_open = growth > 0.0 && report.finding(LEAK_DETECTED).is_none();
+        let caution = if is_open { "; only a longer run tells whether that goes on" } else { "" };
         format!("The server's memory {verb} from {first:.1} MB to {last:.1} MB{caution}.")
     })
 }

@@ -166,6 +166,10 @@ fn memory_is_told_when_it_changes() {
         sustained().ok("t", 2_000, 9).memory(&[100.0, 60.0]),
         "The server's memory fell from 100.0 MB to 60.0 MB.",
     );
+    // Where a leak was found, it is known.
+    let climb: Vec<f64> = (0..120).map(|second| 50.0 + f64::from(second)).collect();
+    let leaking = Run::of(Scenario::soak()).ok("t", 2_000, 9).memory(&climb);
+    says(leaking, "The server's memory grew from 50.0 MB to 169.0 MB.");
     assert!(!told(sustained().ok("t", 2_000, 9).memory(&[100.0, 104.0])).contains("memory"));
     assert!(!told(sustained().ok("t", 2_000, 9).memory(&[100.0])).contains("memory"));
 }
