@@ -2,6 +2,7 @@
 
 use std::{
     cell::{Cell, RefCell},
+    collections::HashSet,
     rc::Rc,
     sync::Arc,
 };
@@ -9,7 +10,7 @@ use std::{
 use mcp_loadtest_core::{
     secrets::Secrets,
     suite::{
-        Isolation, Outcome, TestKind, TestResult,
+        Isolation, Outcome, Repeats, TestKind, TestResult,
         expect::{Mismatch, Store},
     },
 };
@@ -35,6 +36,9 @@ pub(super) enum Queue {
     Loads,
 }
 
+/// A test, and which of its repeats.
+pub(super) type Turn = (usize, u32);
+
 /// What all workers share.
 pub(super) struct Desk {
     pub(super) suites: Rc<Vec<LoadedSuite>>,
@@ -48,7 +52,9 @@ pub(super) struct Desk {
     cases: Vec<Case>,
     results: RefCell<Vec<TestResult>>,
     /// What showed only after the test that is to blame for it.
-    blamed: RefCell<Vec<(usize, Mismatch)>>,
+    blamed: RefCell<Vec<(Turn, Mismatch)>>,
+    /// Turns that passed, as far as is known when they end.
+    passed: RefCell<HashSet<Turn>>,
     next: [Cell<usize>; 2],
     enough: Cell<bool>,
 }
@@ -73,6 +79,7 @@ impl Desk {
             cases,
             results: RefCell::new(results),
             blamed: RefCell::default(),
+            passed: RefCell::default(),
             next: [Cell::new(0), Cell::new(0)],
             enough: Cell::new(false),
         }
@@ -131,19 +138,23 @@ impl Desk {
 
     /// Blames a test that may be over already, or goes on to be repeated: what it left behind showed
     /// only later.
-    pub(super) fn blame(&self, at: usize, failure: Mismatch) {
+    pub(super) fn blame(&self, turn: Turn, failure: Mismatch) {
         if self.settings.fail_fast {
             self.enough.set(true);
         }
-        self.blamed.borrow_mut().push((at, failure));
+        self.blamed.borrow_mut().push((turn, failure));
+    }
+
+    /// Keeps that a turn passed, until it is blamed.
+    pub(super) fn pass(&self, turn: Turn) {
+        self.passed.borrow_mut().insert(turn);
     }
 
     /// All results, and the snapshots as they are now.
     pub(super) fn results(&self) -> (Vec<TestResult>, Vec<Store>) {
         let mut results = self.results.borrow().clone();
-        for (at, failure) in self.blamed.take() {
-            results[at].outcome = Outcome::Failed;
-            results[at].failures.push(failure);
+        for (turn, failure) in self.blamed.take() {
+            self.fail(&mut results[turn.0], turn, failure);
         }
         let mut lines = 0;
         for (result, case) in results.iter_mut().zip(&self.cases) {
@@ -153,5 +164,18 @@ impl Desk {
             }
         }
         (results, self.snapshots.borrow().clone())
+    }
+
+    /// Makes a failure of a result. As among repeats, the first is told.
+    fn fail(&self, result: &mut TestResult, turn: Turn, failure: Mismatch) {
+        if !result.is_bad() {
+            result.failures.push(failure);
+        }
+        result.outcome = Outcome::Failed;
+        if let Some(repeats) =
+            result.repeats.as_mut().filter(|_| self.passed.borrow_mut().remove(&turn))
+        {
+            *repeats = Repeats::new(repeats.passed - 1, repeats.runs);
+        }
     }
 }

@@ -9,7 +9,7 @@ use mcp_loadtest_core::{
 use mcp_loadtest_wire::session::{How, Session};
 
 use super::{
-    desk::Desk,
+    desk::{Desk, Turn},
     servers::{Known, Servers},
 };
 use crate::probe::last_words_of;
@@ -23,7 +23,7 @@ pub(super) struct Lent {
     pub(super) known: Rc<Known>,
     pub(super) session: Session,
     /// The test that used it before, if there was one.
-    pub(super) before: Option<usize>,
+    pub(super) before: Option<Turn>,
     /// Whether the server has answered what it was asked last.
     pub(super) answered: bool,
 }
@@ -80,7 +80,7 @@ impl Pool {
         suite: usize,
         server: &str,
         lent: Lent,
-        used_by: usize,
+        used_by: Turn,
         isolation: Isolation,
     ) {
         let lent = Lent { before: Some(used_by), ..lent };
@@ -94,10 +94,10 @@ impl Pool {
     }
 
     /// Blames a test for a server that was gone after it had answered it.
-    pub(super) fn blame(&self, test: usize, session: &Session) {
+    pub(super) fn blame(&self, turn: Turn, session: &Session) {
         let what = session.broken().map_or_else(|| "it is gone".into(), |cause| cause.message);
         let why = format!("after the answer: {what}{}", last_words_of(session));
-        self.desk.blame(test, Mismatch::new("server", why));
+        self.desk.blame(turn, Mismatch::new("server", why));
     }
 
     /// Ends all sessions.

@@ -44,7 +44,10 @@ async fn repeated(desk: &Desk, at: usize, pool: &mut Pool) -> TestResult {
         let mut result = once(desk, at, number, pool).await;
         result.took_ms = began.elapsed().as_secs_f64() * 1e3;
         took_ms += result.took_ms;
-        passed += u32::from(result.outcome == Outcome::Passed);
+        if result.outcome == Outcome::Passed {
+            passed += 1;
+            desk.pass((at, number));
+        }
         let is_broken = result.outcome == Outcome::Broken;
         // The first that fails is told; before one does, the last that passed.
         if !worst.as_ref().is_some_and(TestResult::is_bad) {
@@ -66,7 +69,7 @@ async fn once(desk: &Desk, at: usize, number: u32, pool: &mut Pool) -> TestResul
     let empty = desk.result(at);
     match case.kind {
         TestKind::Tool | TestKind::Resource | TestKind::Prompt => {
-            request::carry_out(desk, case, at, empty, pool).await
+            request::carry_out(desk, case, (at, number), empty, pool).await
         }
         TestKind::Agent => agent::carry_out(desk, case, (at, number), empty, pool).await,
         TestKind::Load => load::carry_out(desk, case, empty, pool).await,

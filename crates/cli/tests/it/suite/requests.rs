@@ -142,6 +142,9 @@ fn who_dies_after_the_answer_is_blamed_for_it() {
             assert!(!is_chosen || test["outcome"] == wanted, "{tried} {test:#}");
         }
         let killer = test_of(&report, "killer");
+        assert_eq!(killer["failures"].as_array().unwrap().len(), 1, "{tried} {killer:#}");
+        let never = flags.contains(&"--repeat").then_some(0);
+        assert_eq!(killer["repeats"]["passed"].as_u64(), never, "{tried} {killer:#}");
         let failure = &killer["failures"][0];
         assert_eq!(failure["target"], "server", "{killer:#}");
         assert!(failure["message"].as_str().unwrap().contains("code 7"), "{killer:#}");
