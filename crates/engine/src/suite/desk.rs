@@ -36,8 +36,14 @@ pub(super) enum Queue {
     Loads,
 }
 
-/// A test, and which of its repeats.
-pub(super) type Turn = (usize, u32);
+/// One time that a test is carried out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Repeat {
+    /// Its test.
+    pub(super) test: usize,
+    /// Which of the repeats of that test, from 0.
+    pub(super) number: u32,
+}
 
 /// What all workers share.
 pub(super) struct Desk {
@@ -52,9 +58,9 @@ pub(super) struct Desk {
     cases: Vec<Case>,
     results: RefCell<Vec<TestResult>>,
     /// What showed only after the test that is to blame for it.
-    blamed: RefCell<Vec<(Turn, Mismatch)>>,
-    /// Turns that passed, as far as is known when they end.
-    passed: RefCell<HashSet<Turn>>,
+    blamed: RefCell<Vec<(Repeat, Mismatch)>>,
+    /// Repeats that passed, as far as is known when they end.
+    passed: RefCell<HashSet<Repeat>>,
     next: [Cell<usize>; 2],
     enough: Cell<bool>,
 }
@@ -138,23 +144,23 @@ impl Desk {
 
     /// Blames a test that may be over already, or goes on to be repeated: what it left behind showed
     /// only later.
-    pub(super) fn blame(&self, turn: Turn, failure: Mismatch) {
+    pub(super) fn blame(&self, repeat: Repeat, failure: Mismatch) {
         if self.settings.fail_fast {
             self.enough.set(true);
         }
-        self.blamed.borrow_mut().push((turn, failure));
+        self.blamed.borrow_mut().push((repeat, failure));
     }
 
-    /// Keeps that a turn passed, until it is blamed.
-    pub(super) fn pass(&self, turn: Turn) {
-        self.passed.borrow_mut().insert(turn);
+    /// Keeps that a repeat passed, until it is blamed.
+    pub(super) fn pass(&self, repeat: Repeat) {
+        self.passed.borrow_mut().insert(repeat);
     }
 
     /// All results, and the snapshots as they are now.
     pub(super) fn results(&self) -> (Vec<TestResult>, Vec<Store>) {
         let mut results = self.results.borrow().clone();
-        for (turn, failure) in self.blamed.take() {
-            self.fail(&mut results[turn.0], turn, failure);
+        for (repeat, failure) in self.blamed.take() {
+            self.fail(&mut results[repeat.test], repeat, failure);
         }
         let mut lines = 0;
         for (result, case) in results.iter_mut().zip(&self.cases) {
@@ -167,13 +173,13 @@ impl Desk {
     }
 
     /// Makes a failure of a result. As among repeats, the first is told.
-    fn fail(&self, result: &mut TestResult, turn: Turn, failure: Mismatch) {
+    fn fail(&self, result: &mut TestResult, repeat: Repeat, failure: Mismatch) {
         if !result.is_bad() {
             result.failures.push(failure);
         }
         result.outcome = Outcome::Failed;
         if let Some(repeats) =
-            result.repeats.as_mut().filter(|_| self.passed.borrow_mut().remove(&turn))
+            result.repeats.as_mut().filter(|_| self.passed.borrow_mut().remove(&repeat))
         {
             *repeats = Repeats::new(repeats.passed - 1, repeats.runs);
         }

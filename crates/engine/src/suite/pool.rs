@@ -9,7 +9,7 @@ use mcp_loadtest_core::{
 use mcp_loadtest_wire::session::{How, Session};
 
 use super::{
-    desk::{Desk, Turn},
+    desk::{Desk, Repeat},
     servers::{Known, Servers},
 };
 use crate::probe::last_words_of;
@@ -23,7 +23,7 @@ pub(super) struct Lent {
     pub(super) known: Rc<Known>,
     pub(super) session: Session,
     /// The test that used it before, if there was one.
-    pub(super) before: Option<Turn>,
+    pub(super) before: Option<Repeat>,
     /// Whether the server has answered what it was asked last.
     pub(super) answered: bool,
 }
@@ -80,7 +80,7 @@ impl Pool {
         suite: usize,
         server: &str,
         lent: Lent,
-        used_by: Turn,
+        used_by: Repeat,
         isolation: Isolation,
     ) {
         let lent = Lent { before: Some(used_by), ..lent };
@@ -94,10 +94,10 @@ impl Pool {
     }
 
     /// Blames a test for a server that was gone after it had answered it.
-    pub(super) fn blame(&self, turn: Turn, session: &Session) {
+    pub(super) fn blame(&self, repeat: Repeat, session: &Session) {
         let what = session.broken().map_or_else(|| "it is gone".into(), |cause| cause.message);
         let why = format!("after the answer: {what}{}", last_words_of(session));
-        self.desk.blame(turn, Mismatch::new("server", why));
+        self.desk.blame(repeat, Mismatch::new("server", why));
     }
 
     /// Ends all sessions.

@@ -19,7 +19,7 @@ use crate::probe::last_words_of;
 use super::{
     bad_input,
     choose::Case,
-    desk::{Desk, Turn},
+    desk::{Desk, Repeat},
     pool::{Lent, Pool, is_dead},
 };
 
@@ -81,12 +81,12 @@ fn question<'a>(desk: &'a Desk, case: Case) -> Question<'a> {
 pub(super) async fn carry_out(
     desk: &Desk,
     case: Case,
-    turn: Turn,
+    repeat: Repeat,
     mut result: TestResult,
     pool: &mut Pool,
 ) -> TestResult {
     let question = question(desk, case);
-    let (document, known) = match ask(desk, case, turn, &question, pool).await {
+    let (document, known) = match ask(desk, case, repeat, &question, pool).await {
         Ok(answered) => answered,
         Err(why) => {
             result.outcome = Outcome::Broken;
@@ -138,7 +138,7 @@ type Answered = (Value, Rc<super::servers::Known>);
 async fn ask(
     desk: &Desk,
     case: Case,
-    turn: Turn,
+    repeat: Repeat,
     question: &Question<'_>,
     pool: &mut Pool,
 ) -> Result<Answered, String> {
@@ -153,16 +153,16 @@ async fn ask(
         if !is_gone(&second) {
             pool.blame(before, &lent.session);
         }
-        pool.back(case.suite, question.server, lent, turn, isolation).await;
+        pool.back(case.suite, question.server, lent, repeat, isolation).await;
         (reply, lent) = (second, fresh);
     }
     lent.answered = is_answer(&reply);
     if lent.answered && is_dead(&lent.session) {
-        pool.blame(turn, &lent.session);
+        pool.blame(repeat, &lent.session);
     }
     let document = document(&reply, &lent.session);
     let known = lent.known.clone();
-    pool.back(case.suite, question.server, lent, turn, isolation).await;
+    pool.back(case.suite, question.server, lent, repeat, isolation).await;
     Ok((document, known))
 }
 

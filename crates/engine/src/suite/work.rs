@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::{
     agent,
-    desk::{Desk, Queue},
+    desk::{Desk, Queue, Repeat},
     load,
     pool::Pool,
     request,
@@ -40,13 +40,14 @@ async fn repeated(desk: &Desk, at: usize, pool: &mut Pool) -> TestResult {
     let (mut passed, mut took_ms) = (0, 0.0);
     let mut worst: Option<TestResult> = None;
     for number in 0..times {
+        let repeat = Repeat { test: at, number };
         let began = Instant::now();
-        let mut result = once(desk, at, number, pool).await;
+        let mut result = once(desk, repeat, pool).await;
         result.took_ms = began.elapsed().as_secs_f64() * 1e3;
         took_ms += result.took_ms;
         if result.outcome == Outcome::Passed {
             passed += 1;
-            desk.pass((at, number));
+            desk.pass(repeat);
         }
         let is_broken = result.outcome == Outcome::Broken;
         // The first that fails is told; before one does, the last that passed.
@@ -64,14 +65,14 @@ async fn repeated(desk: &Desk, at: usize, pool: &mut Pool) -> TestResult {
 }
 
 /// Carries a test out once.
-async fn once(desk: &Desk, at: usize, number: u32, pool: &mut Pool) -> TestResult {
-    let case = desk.case(at);
-    let empty = desk.result(at);
+async fn once(desk: &Desk, repeat: Repeat, pool: &mut Pool) -> TestResult {
+    let case = desk.case(repeat.test);
+    let empty = desk.result(repeat.test);
     match case.kind {
         TestKind::Tool | TestKind::Resource | TestKind::Prompt => {
-            request::carry_out(desk, case, (at, number), empty, pool).await
+            request::carry_out(desk, case, repeat, empty, pool).await
         }
-        TestKind::Agent => agent::carry_out(desk, case, (at, number), empty, pool).await,
+        TestKind::Agent => agent::carry_out(desk, case, repeat, empty, pool).await,
         TestKind::Load => load::carry_out(desk, case, empty, pool).await,
     }
 }

@@ -30,7 +30,7 @@ pub(super) use self::model::Models;
 use self::{drive::Drive, model::Surroundings, toolbox::Toolbox};
 use super::{
     choose::Case,
-    desk::{Desk, Turn},
+    desk::{Desk, Repeat},
     pool::Pool,
 };
 
@@ -38,22 +38,22 @@ use super::{
 pub(super) async fn carry_out(
     desk: &Desk,
     case: Case,
-    turn: Turn,
+    repeat: Repeat,
     mut result: TestResult,
     pool: &mut Pool,
 ) -> TestResult {
     let began = Instant::now();
     let agent = &desk.suites[case.suite].suite.agents[case.index];
     if agent.is_live() {
-        return live::carry_out(desk, case, turn.1, result).await;
+        return live::carry_out(desk, case, repeat.number, result).await;
     }
     let mut toolbox = match Toolbox::open(desk, case, pool).await {
         Ok(toolbox) => toolbox,
         Err(why) => return broken(result, why),
     };
-    let surroundings = Surroundings { desk, case, number: turn.1, toolbox: &toolbox };
+    let surroundings = Surroundings { desk, case, number: repeat.number, toolbox: &toolbox };
     let driven = match Models::open(&surroundings, agent).await {
-        Ok(model) => Drive::new(desk, case, turn.1, &mut toolbox, model).run().await,
+        Ok(model) => Drive::new(desk, case, repeat.number, &mut toolbox, model).run().await,
         Err(why) => Err(why),
     };
     let judged = match driven {
@@ -66,7 +66,7 @@ pub(super) async fn carry_out(
         }
         Err(why) => broken(result, why),
     };
-    toolbox.give_back(pool, case, turn, desk.isolation(case)).await;
+    toolbox.give_back(pool, case, repeat, desk.isolation(case)).await;
     judged
 }
 

@@ -13,7 +13,7 @@ use mcp_loadtest_wire::session::Session;
 
 use super::super::{
     choose::Case,
-    desk::{Desk, Turn},
+    desk::{Desk, Repeat},
     pool::{Lent, Pool},
 };
 
@@ -112,7 +112,7 @@ impl Toolbox {
         self,
         pool: &mut Pool,
         case: Case,
-        used_by: Turn,
+        used_by: Repeat,
         isolation: Isolation,
     ) {
         for (server, lent) in self.lent {
