@@ -66,10 +66,9 @@ fn a_log_of_messages() {
     let server = format!("{} mock --audit calls.db", env!("CARGO_BIN_EXE_mcp-loadtest"));
     let probe = ["probe", "-s", &server, "--only", "unknown_tool", "--tool", "echo"];
     let folder = dir.path().display().to_string();
-    assert_eq!(
-        run_in(dir.path(), &[probe.as_slice(), &["--working-dir", &folder]].concat()).code,
-        0
-    );
+    // Nobody is tried and thrown away, who might not come to write down what was asked.
+    let settled = ["--protocol", "2026-07-28", "--working-dir", &folder];
+    assert_eq!(run_in(dir.path(), &[probe.as_slice(), &settled].concat()).code, 0);
     let ran = run_in(dir.path(), &["audit", "calls.db", "stats"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     insta::assert_snapshot!(redacted(&ran.out));

@@ -74,6 +74,9 @@ use crate::{
     transport::Link,
 };
 
+/// How long a server may take to end that was only tried, or failed to begin.
+const DISCARD_PATIENCE: Duration = Duration::from_secs(1);
+
 /// What became of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reply {
@@ -271,9 +274,10 @@ impl Session {
         self.inner.slots.borrow_mut().make_room(calls);
     }
 
-    /// Ends the session without patience: it was only a trial, or it never began.
+    /// Ends the session with little patience: it was only a trial, or it never began. A server that ends
+    /// when it is asked to still has the time to write down what it was asked.
     pub(crate) async fn discard(self) {
-        self.end(Duration::ZERO).await;
+        self.end(self.inner.shutdown_timeout.min(DISCARD_PATIENCE)).await;
     }
 }
 

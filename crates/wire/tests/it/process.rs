@@ -7,3 +7,4 @@ mod ladder;
 mod launches;
 mod stderr;
 mod support;
+mod trial;
