@@ -30,10 +30,13 @@ mod targets;
 mod torture;
 mod version;
 
-use std::{fmt::Display, str::FromStr};
+use std::{ffi::OsString, fmt::Display, str::FromStr};
 
-use clap::{Parser as _, error::ErrorKind};
-use mcp_loadtest_core::{exit::Exit, hint::Hint};
+use clap::{
+    Parser as _,
+    error::{ContextKind, ContextValue, ErrorKind},
+};
+use mcp_loadtest_core::{exit::Exit, hint::Hint, server::shell_word};
 
 use crate::{args::Cli, env::Env};
 
@@ -93,7 +96,27 @@ fn usage(env: &mut Env, error: &clap::Error) -> Exit {
         }
         _ => {
             env.err(&text);
+            if let Some(hint) = bare_command(&env.args, error) {
+                env.err(&format!("hint: {hint}\n"));
+            }
             Exit::Usage
         }
     }
+}
+
+/// What to write for a server's command that stands there bare, as other tools take it.
+fn bare_command(args: &[OsString], error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(found)) = error.get(ContextKind::InvalidArg) else { return None };
+    if error.kind() != ErrorKind::UnknownArgument || found.starts_with('-') {
+        return None;
+    }
+    let name = args.get(1)?.to_str()?;
+    let flags = command();
+    flags.find_subcommand(name)?.get_arguments().find(|flag| flag.get_long() == Some("server"))?;
+    let from = args.iter().position(|word| word.to_str() == Some(found))?;
+    let words = args[from..].iter().map(|word| shell_word(&word.to_string_lossy()));
+    let line = words.collect::<Vec<_>>().join(" ");
+    let is_plain = !line.contains(['"', '$', '`', '\\', '!']);
+    let word = if is_plain { format!("\"{line}\"") } else { shell_word(&line) };
+    Some(format!("the command of a server is one word: `mcp-loadtest {name} --server {word}`"))
 }

@@ -75,13 +75,36 @@ fn told(error: &Error, key: KeyPath, file: &str) -> ConfigError {
             let why = format!("`{twice}` stands here twice");
             ConfigError::new(key.plain(), why).with_hint("leave one of them out")
         }
-        other => ConfigError::new(key.plain(), plain(other)),
+        other => match misplaced(other) {
+            Some((what, hint)) => ConfigError::new(key.plain(), what).with_hint(hint),
+            None => ConfigError::new(key.plain(), plain(other)),
+        },
     };
     let location = error.location();
     told.file = Some(file.to_owned());
     told.line = location.and_then(|place| u32::try_from(place.line()).ok());
     told.column = location.and_then(|place| u32::try_from(place.column()).ok());
     told
+}
+
+/// What is wrong where something of another kind belongs, and what to write.
+fn misplaced(error: &Error) -> Option<(&'static str, &'static str)> {
+    Some(match error {
+        Error::Unexpected { expected: "sequence start", .. } => {
+            ("a list is expected here", "write `[a, b]`, or a line `- a` for each")
+        }
+        Error::Unexpected { expected: "mapping start", .. } => {
+            ("keys and values are expected here", "write `key: value`, a line for each")
+        }
+        Error::Unexpected { expected: "string scalar" | "scalar", .. } => {
+            ("one value is expected here", "write it without brackets, dashes and keys")
+        }
+        Error::NullIntoString { .. } => ("it is empty", "write a text, or `\"\"` for an empty one"),
+        Error::MultipleDocuments { .. } => {
+            ("a second document begins here", "leave `---` out, or give it a file of its own")
+        }
+        _ => return None,
+    })
 }
 
 /// The first line of what the reader says, without the place, which we tell ourselves.
@@ -93,9 +116,6 @@ fn plain(error: &Error) -> String {
     let first = text.lines().next().unwrap_or_default();
     let cut = first.find(" at line ").or_else(|| first.find(" (line ")).unwrap_or(first.len());
     let text = first[..cut].trim_end_matches([':', ',']);
-    if text.ends_with("expected mapping start") {
-        return "keys and values are expected here, such as `key: value`".into();
-    }
     text.strip_prefix("error: ").unwrap_or(text).to_owned()
 }
 
@@ -161,6 +181,24 @@ mod tests {
         assert!(missing.to_string().contains("`tools[0].name`: it is missing"), "{missing}");
         let broken = error("tools: [\n");
         assert!(broken.line.is_some(), "{broken}");
+    }
+
+    #[test]
+    fn what_is_of_another_kind_is_told_in_words_of_the_file() {
+        for (text, line, said, hint) in [
+            ("tools: a b\n", 1, "`tools`: a list is expected here", "[a, b]"),
+            ("tools:\n  a: {name: b}\n", 2, "`tools`: a list is expected here", "- a"),
+            ("tools:\n  - a\n", 2, "`tools[0]`: keys and values are expected here", "key: value"),
+            ("- a\n", 1, "keys and values are expected here", "key: value"),
+            ("tools:\n  - name: [a]\n", 2, "`tools[0].name`: one value is expected", "brackets"),
+            ("tools:\n  - name:\n", 2, "`tools[0].name`: it is empty", "\"\""),
+            ("tools: []\n---\ntools: []\n", 3, "a second document begins here", "---"),
+        ] {
+            let told = error(text);
+            assert_eq!(told.line, Some(line), "{text}: {told}");
+            assert!(told.to_string().contains(said), "{text}: {told}");
+            assert!(told.hint.as_deref().unwrap_or_default().contains(hint), "{text}: {told:?}");
+        }
     }
 
     #[test]

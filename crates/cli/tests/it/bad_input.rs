@@ -22,6 +22,25 @@ fn a_server_that_cannot_be_started_says_why() {
 }
 
 #[test]
+fn a_command_without_its_flag_is_shown_with_it() {
+    for (args, shown) in [
+        (
+            ["run", "--", "python3", "my server.py"].as_slice(),
+            r#"run --server "python3 'my server.py'""#,
+        ),
+        (&["run", "python3", "server.py"], r#"run --server "python3 server.py""#),
+        (&["probe", "--json", "npx", "-y", "server"], r#"probe --server "npx -y server""#),
+    ] {
+        let said = refused(args);
+        let hint = format!("hint: the command of a server is one word: `mcp-loadtest {shown}`");
+        assert!(said.contains(&hint), "{args:?}: {said}");
+    }
+    for args in [["run", "--no-such-flag"].as_slice(), &["completions", "bash", "python3"]] {
+        assert!(!refused(args).contains("--server"), "{args:?}");
+    }
+}
+
+#[test]
 fn a_server_that_is_not_there_says_so() {
     let said = refused(&["probe", "--url", "http://127.0.0.1:1/mcp"]);
     assert!(said.contains("127.0.0.1:1") && said.contains("hint:"), "{said}");
