@@ -83,6 +83,11 @@ impl Revision {
         }
     }
 
+    /// Whether messages may come several at once, as an array.
+    pub fn has_batches(self) -> bool {
+        self <= Self::V2025_03_26
+    }
+
     /// Whether HTTP requests after the handshake carry `MCP-Protocol-Version`.
     pub fn has_version_header(self) -> bool {
         self >= Self::V2025_06_18

@@ -95,7 +95,7 @@ pub(crate) fn batch<'a>(
     session: &Session,
 ) -> Option<Result<Vec<&'a [u8]>, Refusal>> {
     // Later revisions have none.
-    session.agreed().filter(|agreed| *agreed <= Revision::V2025_03_26)?;
+    session.agreed().filter(|agreed| agreed.has_batches())?;
     Some(match Batch::read(frame)? {
         Batch::Members(members) => Ok(members),
         Batch::TooMany => {

@@ -2,7 +2,7 @@
 
 use mcp_loadtest_core::{
     generate,
-    jsonrpc::{Template, write},
+    jsonrpc::{self, Message, Template, write},
     mcp::method,
     seed::Seed,
 };
@@ -53,6 +53,13 @@ fn with_defaults(schema: &Value, mut content: Value) -> Value {
 }
 
 impl Inner {
+    /// Answers a frame that asks something of us and came beside the stream of the session.
+    pub(crate) fn answer_request(&self, frame: &[u8]) {
+        if let Some(Message::Request { id, method, params }) = jsonrpc::read(frame).message {
+            self.take_request(id, method, params);
+        }
+    }
+
     /// Legacy: a JSON-RPC request on the stream.
     pub(super) fn take_request(&self, id: &[u8], method: &[u8], params: Option<&[u8]>) {
         self.counters.server_requests.set(self.counters.server_requests.get() + 1);

@@ -8,6 +8,7 @@ use mcp_loadtest_core::{
     outcome::{ErrorCategory, Outcome},
 };
 use serde_json::{Value, json};
+use tokio::time::timeout;
 
 use super::{How, OpenError, Reply, Session, prepared};
 use crate::transport::Link;
@@ -105,11 +106,25 @@ impl Session {
             Link::Sse(sse) => sse.agree(&self.inner),
             Link::Stdio(_) | Link::WebSocket(_) => {}
         }
-        self.notify(method::INITIALIZED, Value::Null).await;
+        let told = timeout(limit, self.notify(method::INITIALIZED, Value::Null)).await;
+        if told.is_err() && self.inner.link.is_http() {
+            return Err(self.not_accepted(method::INITIALIZED, limit));
+        }
         if let Link::Http(http) = &self.inner.link {
             http.listen_unasked(&self.inner).await;
         }
         Ok(hello(revision, &result, &reply))
+    }
+
+    /// A server that leaves a notification of the handshake unanswered keeps its clients waiting there.
+    fn not_accepted(&self, method: &'static str, limit: Duration) -> OpenError {
+        OpenError::Handshake {
+            method,
+            category: ErrorCategory::Timeout,
+            code: None,
+            message: format!("its POST was not answered within {:.1} s", limit.as_secs_f64()),
+            stderr: self.inner.stderr_tail(),
+        }
     }
 
     /// The revision of the server's answer, if it can be spoken.

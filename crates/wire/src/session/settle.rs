@@ -10,7 +10,7 @@ use mcp_loadtest_core::{
     mcp::method::CANCELLED,
     outcome::{ErrorCategory, Outcome},
 };
-use serde_json::Value;
+use serde_json::{Value, value::RawValue};
 
 use super::{Inner, Reply};
 use crate::slots::{Ended, Overdue, Slot};
@@ -22,8 +22,15 @@ impl Inner {
     /// Takes one frame that arrived at `at`.
     pub(crate) fn take_frame(&self, frame: &[u8], at: Duration) {
         self.tell_tap(frame, at);
+        self.take_message(frame, at);
+    }
+
+    fn take_message(&self, frame: &[u8], at: Duration) {
         let reading = jsonrpc::read(frame);
         if !reading.defects.is_empty() {
+            if let Some(members) = self.members(frame, &reading.defects) {
+                return self.take_batch(&members, at);
+            }
             self.report_defects(&reading.defects, frame, at);
         }
         match reading.message {
@@ -41,6 +48,24 @@ impl Inner {
             }
             None => self.take_unreadable(frame, &reading.defects, at),
         }
+    }
+
+    fn take_batch(&self, members: &[&RawValue], at: Duration) {
+        for member in members.iter().map(|member| member.get()) {
+            // What is no message is told; a list in a list is none, however deep it goes.
+            if member.starts_with('{') {
+                self.take_message(member.as_bytes(), at);
+            } else {
+                self.report_defects(&[Defect::NotAnObject], member.as_bytes(), at);
+            }
+        }
+    }
+
+    /// The messages of a batch, where the revision has batches.
+    fn members<'a>(&self, frame: &'a [u8], defects: &[Defect]) -> Option<Vec<&'a RawValue>> {
+        let may_come = defects == [Defect::Batch] && self.lifecycle.get().revision.has_batches();
+        let members = may_come.then(|| serde_json::from_slice(frame).ok()).flatten();
+        members.filter(|members: &Vec<_>| !members.is_empty())
     }
 
     fn report_defects(&self, defects: &[Defect], frame: &[u8], at: Duration) {
@@ -63,9 +88,19 @@ impl Inner {
 
     /// A frame that was too long to keep; `head` is how it began.
     pub(crate) fn take_oversized(&self, head: &[u8], limit: usize, at: Duration) {
+        self.note_oversized(head, limit, at);
+        self.take_unreadable(head, &[Defect::TooLarge], at);
+    }
+
+    /// The same where it is known which call it answers.
+    pub(crate) fn take_oversized_reply(&self, id: u64, head: &[u8], limit: usize, at: Duration) {
+        self.note_oversized(head, limit, at);
+        self.settle(id, Body::Unclear, &[Defect::TooLarge], at);
+    }
+
+    fn note_oversized(&self, head: &[u8], limit: usize, at: Duration) {
         let detail = format!("more than {limit} bytes: {}", visible_bytes(head, EXCERPT));
         self.emit(&Event::note(at, note::FRAME_TOO_LARGE, detail));
-        self.take_unreadable(head, &[Defect::TooLarge], at);
     }
 
     fn take_orphan(&self, id: &[u8], body: &Body<'_>) {

@@ -81,15 +81,7 @@ impl Link {
     pub(crate) fn send_detached(&self, inner: &Inner, frame: Vec<u8>) {
         match self {
             Self::Stdio(stdio) => stdio.send_unasked(inner, &frame),
-            Self::Http(_) => {
-                if let Some(session) = inner.session() {
-                    tokio::task::spawn_local(async move {
-                        if let Self::Http(http) = &session.inner.link {
-                            http.post(&session.inner, frame).await;
-                        }
-                    });
-                }
-            }
+            Self::Http(http) => http.post_detached(inner, frame),
             Self::Sse(sse) => sse.send(inner, None, frame),
             Self::WebSocket(ws) => ws.send_unasked(inner, frame),
         }

@@ -146,11 +146,7 @@ fn interpret(response: &httparse::Response<'_, '_>, length: usize) -> Result<Hea
     let mut head = Head {
         status,
         content_type: ContentType::Other,
-        framing: if matches!(status, 100..=199 | 204 | 304) {
-            Framing::Length(0)
-        } else {
-            Framing::UntilClose
-        },
+        framing: Framing::UntilClose,
         keep_alive: response.version == Some(1),
         session_id: None,
         location: None,
@@ -181,6 +177,10 @@ fn interpret(response: &httparse::Response<'_, '_>, length: usize) -> Result<Hea
     }
     if lengths > 1 || (lengths == 1 && head.framing == Framing::Chunked) {
         return Err("the head says twice how long the body is".into());
+    }
+    // These have no body, whatever else the head says.
+    if matches!(status, 100..=199 | 204 | 304) {
+        head.framing = Framing::Length(0);
     }
     Ok(head)
 }
@@ -279,6 +279,16 @@ mod tests {
         for reply in replies.iter().chain(replies.iter().rev()) {
             heads.strangers.set(0);
             assert_eq!(heads.read(reply.as_bytes()), head(reply), "{reply}");
+        }
+    }
+
+    #[test]
+    fn some_replies_have_no_body_whatever_they_say() {
+        for status in ["103 Early Hints", "204 No Content", "304 Not Modified"] {
+            for line in ["", "Transfer-Encoding: chunked\r\n", "Content-Length: 5\r\n"] {
+                let read = head(&format!("HTTP/1.1 {status}\r\n{line}\r\n")).unwrap().unwrap();
+                assert_eq!(read.framing, Framing::Length(0), "{status} {line}");
+            }
         }
     }
 

@@ -6,6 +6,7 @@
 
 mod body;
 pub(crate) mod head;
+mod posts;
 mod raw;
 mod reply;
 pub(crate) mod slow;
@@ -33,6 +34,7 @@ use tokio::{
 
 use self::{
     head::{ContentType, Framing, Heads, RequestHead},
+    posts::Posts,
     stream::{Dial, Stream},
 };
 use crate::session::Inner;
@@ -66,6 +68,9 @@ pub(crate) struct HttpLink {
     heads: Heads,
     /// The task that hears what the server says unasked; it ends with the session.
     listener: RefCell<JoinSet<()>>,
+    posts: Posts,
+    /// Streams that go on after the reply that they carried.
+    rests: RefCell<JoinSet<()>>,
 }
 
 impl HttpLink {
@@ -78,6 +83,8 @@ impl HttpLink {
             head: RefCell::new(Rc::from([])),
             heads: Heads::default(),
             listener: RefCell::default(),
+            posts: Posts::default(),
+            rests: RefCell::default(),
         }
     }
 
@@ -128,12 +135,6 @@ impl HttpLink {
         if let Err(trouble) = result.await {
             inner.lose_call(id, trouble.into_break());
         }
-    }
-
-    /// Sends a frame that has no reply.
-    pub(crate) async fn post(&self, inner: &Inner, frame: Vec<u8>) {
-        // Nobody waits for a notification; what is wrong with the server shows at the next call.
-        let _ = self.post_frame(inner, &frame).await;
     }
 
     /// Sends a frame whose reply, if any, does not come with this exchange.
@@ -241,10 +242,12 @@ impl HttpLink {
         let Some(head) = self.heads.read(bytes).map_err(Trouble::malformed)? else {
             return Ok(Whole::Incomplete(bytes.to_vec()));
         };
+        let is_interim = matches!(head.status, 100..=199);
         match head.framing {
             Framing::Length(length)
                 if bytes.len() - head.length == length
-                    && head.content_type != ContentType::EventStream =>
+                    && head.content_type != ContentType::EventStream
+                    && !is_interim =>
             {
                 let at = inner.clock.now();
                 self.take_body(inner, id, &head, &bytes[head.length..], at)?;
@@ -266,6 +269,8 @@ impl HttpLink {
             let _ = tokio::time::timeout(Duration::from_secs(2), delete).await;
         }
         self.listener.borrow_mut().abort_all();
+        self.posts.abort();
+        self.rests.borrow_mut().abort_all();
         self.idle.borrow_mut().clear();
     }
 }

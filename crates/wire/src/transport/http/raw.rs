@@ -13,7 +13,7 @@ use tokio::{
 use super::{
     HttpLink, Trouble,
     slow::{Incoming, begin},
-    sse::SseParser,
+    sse::{Kind, SseParser},
     stream::Stream,
 };
 use crate::session::{Heard, Inner, RawHttp, RawReply};
@@ -102,13 +102,23 @@ impl HttpLink {
         loop {
             let mut body = Vec::new();
             incoming.take_body(&mut body)?;
-            for event in parser.feed(&body, self.target.limit).map_err(Trouble::malformed)? {
+            let events = parser.feed(&body, self.target.limit).map_err(Trouble::malformed)?;
+            for event in events.into_iter().filter(|event| event.kind == Kind::Message) {
                 reply.answered |= answers(&event.data);
+                // A server that asks something first says no more until it is answered.
+                inner.answer_request(&event.data);
                 reply.take(Heard { frame: event.data, at: inner.clock.now() });
             }
-            if reply.answered || !incoming.more().await? {
+            if reply.answered {
                 return Ok(());
             }
+            let broke = match incoming.more().await {
+                Ok(true) => continue,
+                Ok(false) if parser.last_id().is_none() => return Ok(()),
+                Ok(false) => Trouble::disconnected("the event stream ended without the reply"),
+                Err(trouble) => trouble,
+            };
+            *incoming = self.resume(inner, &mut parser, broke).await?;
         }
     }
 

@@ -26,7 +26,7 @@ impl HttpLink {
         at: Duration,
     ) -> Result<(), Trouble> {
         if body.len() > self.target.limit {
-            return Err(self.too_long());
+            return self.take_too_long(inner, id, body);
         }
         self.take_session_id(inner, head);
         // Python's SDK calls the empty answer to a DELETE JSON.
@@ -46,7 +46,16 @@ impl HttpLink {
         Ok(())
     }
 
-    /// A reply beyond what is taken, whether it came at once or in pieces.
+    /// A reply beyond what is taken ends its call, as a frame does that is too long elsewhere.
+    pub(super) fn take_too_long(&self, inner: &Inner, id: u64, body: &[u8]) -> Result<(), Trouble> {
+        if id == 0 {
+            return Err(self.too_long());
+        }
+        inner.take_oversized_reply(id, body, self.target.limit, inner.clock.now());
+        Ok(())
+    }
+
+    /// Why a connection is given up whose reply is beyond what is taken.
     pub(super) fn too_long(&self) -> Trouble {
         Trouble::malformed(format_args!("the reply is longer than {} bytes", self.target.limit))
     }

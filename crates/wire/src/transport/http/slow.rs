@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use mcp_loadtest_core::outcome::ErrorCategory;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     time::sleep,
@@ -11,13 +12,15 @@ use super::{
     HttpLink, Trouble,
     body::Decoder,
     head::{ContentType, Head, read_head},
-    sse::SseParser,
+    sse::{Kind, Piece, SseParser},
     stream::Stream,
 };
 use crate::session::{Inner, Session};
 
 /// How long the rest of a stream may take after the reply that it carried.
 const DRAIN_LIMIT: Duration = Duration::from_secs(5);
+/// Streams that may go on after their replies: a server that ends none must not take all our connections.
+const MOST_RESTS: usize = 64;
 /// A stream is not resumed faster than this, so that a server which always hangs up at once costs
 /// little.
 pub(super) const SHORTEST_RETRY: Duration = Duration::from_millis(100);
@@ -51,6 +54,10 @@ impl HttpLink {
     ) -> Result<(), Trouble> {
         let mut incoming = begin(stream, bytes).await?;
         self.take_session_id(inner, &incoming.head);
+        if id == 0 && incoming.says_no_more_than_yes() {
+            self.drain_later(inner, incoming);
+            return Ok(());
+        }
         if incoming.is_event_stream() {
             return self.follow_events(inner, id, incoming).await;
         }
@@ -58,7 +65,7 @@ impl HttpLink {
         while !incoming.decoder.is_done() {
             incoming.decoder.decode(&mut incoming.bytes, &mut body).map_err(Trouble::malformed)?;
             if body.len() > self.target.limit {
-                return Err(self.too_long());
+                return self.take_too_long(inner, id, &body);
             }
             if !incoming.decoder.is_done() && !incoming.fill().await? {
                 break;
@@ -85,27 +92,43 @@ impl HttpLink {
         let mut incoming = first;
         // A server may poll for as long as the call may take: its deadlines end the loop.
         loop {
-            match self.read_events(inner, id, &mut incoming, &mut parser).await? {
-                StreamEnd::Settled => {
+            let broke = match self.read_events(inner, id, &mut incoming, &mut parser).await {
+                Ok(StreamEnd::Settled) => {
                     self.drain_later(inner, incoming);
                     return Ok(());
                 }
-                StreamEnd::TooEarly if id == 0 => return Ok(()),
-                StreamEnd::TooEarly => {}
-            }
-            let resumable = inner.lifecycle.get().http_sessions;
-            let Some(last_id) = parser.last_id.clone().filter(|_| resumable) else {
-                return Err(Trouble::disconnected("the event stream ended without the reply"));
+                Ok(StreamEnd::TooEarly) if id == 0 => return Ok(()),
+                Ok(StreamEnd::TooEarly) => {
+                    Trouble::disconnected("the event stream ended without the reply")
+                }
+                Err(trouble) => trouble,
             };
-            sleep(parser.retry().unwrap_or(DEFAULT_RETRY).max(SHORTEST_RETRY)).await;
-            incoming = self.listen(inner, Some(&last_id)).await?;
-            if !incoming.is_event_stream() {
-                return Err(Trouble::disconnected(format_args!(
-                    "HTTP {} instead of the rest of the event stream",
-                    incoming.head.status
-                )));
-            }
+            incoming = self.resume(inner, &mut parser, broke).await?;
         }
+    }
+
+    /// The rest of a stream that ended or broke before it was complete, where the server keeps it.
+    pub(super) async fn resume(
+        &self,
+        inner: &Inner,
+        parser: &mut SseParser,
+        broke: Trouble,
+    ) -> Result<Incoming, Trouble> {
+        let keeps_it =
+            inner.lifecycle.get().http_sessions && broke.category == ErrorCategory::Disconnected;
+        let Some(last_id) = parser.last_id().filter(|_| keeps_it).map(str::to_owned) else {
+            return Err(broke);
+        };
+        parser.resume();
+        sleep(parser.retry().unwrap_or(DEFAULT_RETRY).max(SHORTEST_RETRY)).await;
+        let incoming = self.listen(inner, Some(&last_id)).await?;
+        if !incoming.is_event_stream() {
+            return Err(Trouble::disconnected(format_args!(
+                "HTTP {} instead of the rest of the event stream",
+                incoming.head.status
+            )));
+        }
+        Ok(incoming)
     }
 
     /// Hands all events on until the call `id` is settled (for 0: until the stream ends).
@@ -127,20 +150,23 @@ impl HttpLink {
         }
     }
 
-    /// Hands on the events that have come.
+    /// Hands on the events that have come. `false`: nothing has.
     pub(super) fn hand_on(
         &self,
         inner: &Inner,
         incoming: &mut Incoming,
         parser: &mut SseParser,
-    ) -> Result<(), Trouble> {
+    ) -> Result<bool, Trouble> {
         let mut body = Vec::new();
-        incoming.decoder.decode(&mut incoming.bytes, &mut body).map_err(Trouble::malformed)?;
-        let at = inner.clock.now();
-        for event in parser.feed(&body, self.target.limit).map_err(Trouble::malformed)? {
-            inner.take_frame(&event.data, at);
-        }
-        Ok(())
+        incoming.take_body(&mut body)?;
+        let (at, limit) = (inner.clock.now(), self.target.limit);
+        parser.take(&body, limit, |piece| match piece {
+            Piece::Event(event) if event.kind == Kind::Message => inner.take_frame(&event.data, at),
+            // Events of other names are for others: clients of this transport pass them over.
+            Piece::Event(_) => {}
+            Piece::TooLong(head) => inner.take_oversized(&head, limit, at),
+        });
+        Ok(!body.is_empty())
     }
 
     /// The reply is there; the end of its stream is somebody else's business.
@@ -152,8 +178,10 @@ impl HttpLink {
             self.keep(incoming);
             return;
         }
-        if let Some(session) = inner.session() {
-            tokio::task::spawn_local(async move {
+        let mut rests = self.rests.borrow_mut();
+        while rests.try_join_next().is_some() {}
+        if let Some(session) = inner.session().filter(|_| rests.len() < MOST_RESTS) {
+            rests.spawn_local(async move {
                 let _ = tokio::time::timeout(DRAIN_LIMIT, drain(session, incoming)).await;
             });
         }
@@ -225,6 +253,12 @@ impl Incoming {
     /// What has come of the body since the last time.
     pub(crate) fn take_body(&mut self, body: &mut Vec<u8>) -> Result<(), Trouble> {
         self.decoder.decode(&mut self.bytes, body).map_err(Trouble::malformed)
+    }
+
+    /// Whether it takes note of what has no reply. Some servers never end the body of such an answer.
+    fn says_no_more_than_yes(&self) -> bool {
+        let is_json = self.head.content_type == ContentType::Json;
+        self.head.status == 202 || (matches!(self.head.status, 200..=299) && !is_json)
     }
 
     pub(crate) fn is_event_stream(&self) -> bool {

@@ -35,11 +35,15 @@ pub(crate) struct SseParser {
     event: SseEvent,
     has_data: bool,
     started: bool,
+    /// Whether the last byte was a carriage return: a line feed right after it belongs to it.
+    returned: bool,
     skipping: Option<Skipping>,
-    /// The id of the last event that had one.
-    pub(crate) last_id: Option<String>,
+    /// The id that counts once its event has come whole: what broke off is to be sent again.
+    id: Option<String>,
+    /// The id of the last event that came whole.
+    last_id: Option<String>,
     /// How long the server wants us to wait before we come back, in milliseconds.
-    pub(crate) retry_ms: Option<u64>,
+    retry_ms: Option<u64>,
 }
 
 /// An event whose rest is thrown away, up to the empty line that ends it.
@@ -50,6 +54,8 @@ struct Skipping {
 
 /// How much of an event that is too long is shown.
 const HEAD: usize = 4096;
+/// An id goes back to the server in a header, where a longer one has no place.
+const LONGEST_ID: usize = 4096;
 
 impl SseParser {
     /// How long the server wants us to wait before we come back.
@@ -57,9 +63,20 @@ impl SseParser {
         self.retry_ms.map(Duration::from_millis)
     }
 
+    /// Where to resume. An empty id takes an earlier one back.
+    pub(crate) fn last_id(&self) -> Option<&str> {
+        self.last_id.as_deref().filter(|id| !id.is_empty())
+    }
+
     /// Whether an event has begun and not ended.
     pub(crate) fn is_amid(&self) -> bool {
         !self.line.is_empty() || self.has_data || self.skipping.is_some()
+    }
+
+    /// Another connection goes on with the stream: what the last one left unfinished comes again.
+    pub(crate) fn resume(&mut self) {
+        let (last_id, retry_ms) = (self.last_id.take(), self.retry_ms);
+        *self = Self { id: last_id.clone(), last_id, retry_ms, ..Self::default() };
     }
 
     /// Takes a piece and gives the events that it completes. `Err`: an event is too long.
@@ -73,56 +90,75 @@ impl SseParser {
         events
     }
 
-    /// Takes a piece and hands on what it completes.
+    /// Takes a piece and hands on what it completes. Lines end with CR, LF or both.
     pub(crate) fn take(&mut self, bytes: &[u8], limit: usize, mut on: impl FnMut(Piece)) {
-        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-            if self.skipping.is_some() {
-                self.skip(piece);
+        let mut rest = bytes;
+        while let Some(first) = rest.first() {
+            if std::mem::take(&mut self.returned) && *first == b'\n' {
+                rest = &rest[1..];
                 continue;
             }
-            self.line.extend_from_slice(piece);
-            if self.line.len() + self.event.data.len() > limit {
-                on(Piece::TooLong(self.begin_to_skip()));
-            } else if self.line.ends_with(b"\n") {
-                let line = std::mem::take(&mut self.line);
-                self.take_line(&line).into_iter().for_each(|event| on(Piece::Event(event)));
-                self.line = line;
-                self.line.clear();
+            let end = memchr::memchr2(b'\r', b'\n', rest);
+            let text = &rest[..end.unwrap_or(rest.len())];
+            self.returned = end.is_some_and(|end| rest[end] == b'\r');
+            rest = &rest[text.len() + usize::from(end.is_some())..];
+            if let Some(piece) = self.take_text(text, end.is_some(), limit) {
+                on(piece);
             }
         }
     }
 
+    /// Takes the text of a line, or a part of it, and gives what it completes.
+    fn take_text(&mut self, text: &[u8], ends: bool, limit: usize) -> Option<Piece> {
+        if self.skipping.is_some() {
+            self.skip(text, ends);
+            return None;
+        }
+        self.line.extend_from_slice(text);
+        if self.line.len() + self.event.data.len() > limit {
+            return Some(Piece::TooLong(self.begin_to_skip(ends)));
+        }
+        if !ends {
+            return None;
+        }
+        let mut line = std::mem::take(&mut self.line);
+        let event = self.take_line(&line);
+        line.clear();
+        self.line = line;
+        event.map(Piece::Event)
+    }
+
     /// Gives how the event began.
-    fn begin_to_skip(&mut self) -> Vec<u8> {
+    fn begin_to_skip(&mut self, line_ends: bool) -> Vec<u8> {
         let (line, event) = (std::mem::take(&mut self.line), std::mem::take(&mut self.event));
         let text = if event.data.is_empty() { &line } else { &event.data };
         let text = text.strip_prefix(b"data:").unwrap_or(text).trim_ascii_start();
         self.has_data = false;
-        self.skipping = Some(Skipping { line_is_empty: line.ends_with(b"\n") });
+        self.skipping = Some(Skipping { line_is_empty: line_ends });
         text[..text.len().min(HEAD)].to_vec()
     }
 
-    fn skip(&mut self, piece: &[u8]) {
+    fn skip(&mut self, text: &[u8], ends: bool) {
         let Some(skipping) = &mut self.skipping else { return };
-        let text = piece.strip_suffix(b"\n").unwrap_or(piece);
-        let text = text.strip_suffix(b"\r").unwrap_or(text);
         skipping.line_is_empty &= text.is_empty();
-        if piece.ends_with(b"\n") {
-            if skipping.line_is_empty {
-                self.skipping = None;
-            } else {
-                skipping.line_is_empty = true;
-            }
+        if !ends {
+            return;
+        }
+        if skipping.line_is_empty {
+            self.skipping = None;
+            self.last_id.clone_from(&self.id);
+        } else {
+            skipping.line_is_empty = true;
         }
     }
 
     fn take_line(&mut self, line: &[u8]) -> Option<SseEvent> {
-        let line = line.strip_suffix(b"\n").unwrap_or(line);
-        let mut line = line.strip_suffix(b"\r").unwrap_or(line);
+        let mut line = line;
         if !std::mem::replace(&mut self.started, true) {
             line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         }
         if line.is_empty() {
+            self.last_id.clone_from(&self.id);
             let event = std::mem::take(&mut self.event);
             return std::mem::take(&mut self.has_data)
                 .then_some(event)
@@ -152,8 +188,8 @@ impl SseParser {
                     _ => Kind::Other,
                 }
             }
-            b"id" if !value.contains(&0) => {
-                self.last_id = Some(String::from_utf8_lossy(value).into_owned())
+            b"id" if may_stand_in_a_header(value) => {
+                self.id = Some(String::from_utf8_lossy(value).into_owned())
             }
             b"retry" => {
                 self.retry_ms = std::str::from_utf8(value)
@@ -164,6 +200,12 @@ impl SseParser {
             _ => {}
         }
     }
+}
+
+/// An id is repeated to the server as `Last-Event-ID`: one with control characters would be a header
+/// of its own there.
+fn may_stand_in_a_header(id: &[u8]) -> bool {
+    id.len() <= LONGEST_ID && !id.iter().any(u8::is_ascii_control)
 }
 
 #[cfg(test)]
@@ -184,12 +226,53 @@ mod tests {
     }
 
     #[test]
+    fn lines_end_in_three_ways() {
+        let text = "data: a\r\rdata: b\r\n\r\ndata: c\n\ndata: d\rdata: e\n\r\n";
+        for size in [1, 2, 3, 1000] {
+            let mut parser = SseParser::default();
+            let pieces = text.as_bytes().chunks(size);
+            let events = pieces.flat_map(|piece| parser.feed(piece, 1024).unwrap());
+            let texts: Vec<_> =
+                events.map(|event| String::from_utf8(event.data).unwrap()).collect();
+            assert_eq!(texts, ["a", "b", "c", "d\ne"], "in pieces of {size}");
+        }
+    }
+
+    #[test]
     fn the_place_to_resume_is_remembered_across_pieces() {
         let mut parser = SseParser::default();
         for piece in ["id: 4", "2\nretry: 1", "50\ndata:\n", "\n"] {
             assert!(parser.feed(piece.as_bytes(), 1024).unwrap().is_empty());
         }
-        assert_eq!((parser.last_id.as_deref(), parser.retry_ms), (Some("42"), Some(150)));
+        assert_eq!((parser.last_id(), parser.retry_ms), (Some("42"), Some(150)));
+    }
+
+    /// The server sends again what follows the id that it is told: an event of which only a part has come
+    /// must not be that id, nor stand before what comes then.
+    #[test]
+    fn an_event_that_broke_off_comes_again() {
+        let mut parser = SseParser::default();
+        let broken = b"id: 1\ndata: a\n\nid: 2\ndata: half of i";
+        assert_eq!(parser.feed(broken, 1024).unwrap().len(), 1);
+        assert_eq!(parser.last_id(), Some("1"));
+        parser.resume();
+        let again = parser.feed(b"\xef\xbb\xbfid: 2\ndata: whole\n\n", 1024).unwrap();
+        assert_eq!(again[0].data, b"whole");
+        assert_eq!(parser.last_id(), Some("2"));
+        parser.feed(b"id:\ndata:\n\n", 1024).unwrap();
+        assert_eq!(parser.last_id(), None);
+    }
+
+    #[test]
+    fn an_id_is_no_header_of_its_own() {
+        let mut parser = SseParser::default();
+        let long = format!("id: {}\n\n", "7".repeat(LONGEST_ID + 1));
+        for text in ["id: 7\n\n", "id: a\tb\n\n", "id: a\0b\n\n", &long] {
+            parser.feed(text.as_bytes(), 1 << 20).unwrap();
+            assert_eq!(parser.last_id(), Some("7"), "{text}");
+        }
+        parser.feed(b"id: 8\rX-Forged: 1\r\r", 1024).unwrap();
+        assert_eq!(parser.last_id(), Some("8"));
     }
 
     #[test]

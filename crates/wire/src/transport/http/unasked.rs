@@ -20,6 +20,8 @@ use crate::{session::Inner, transport::Link};
 /// How long a session waits for the stream to open. Servers that have one open it at once; one that
 /// keeps the head of its reply back until it has something to say must not hold us up.
 const OPENING_PATIENCE: Duration = Duration::from_millis(500);
+/// A stream that comes to nothing again and again is asked for at longer and longer intervals.
+const MOST_DOUBLINGS: u32 = 6;
 
 impl HttpLink {
     /// Opens the stream and listens for as long as the session lives.
@@ -38,22 +40,42 @@ impl HttpLink {
     }
 }
 
-/// Hears the stream to its end, over as many connections as the server wants.
+/// Hears the stream for as long as the session lives, over as many connections as the server wants.
 async fn listen(session: &Weak<Inner>, opened: oneshot::Sender<()>) -> Result<(), Trouble> {
     let mut parser = SseParser::default();
     let mut incoming = connect(session, None).await?;
     let _ = opened.send(());
+    let mut barren = 0;
     while let Some(stream) = &mut incoming {
-        hear(session, stream, &mut parser).await?;
-        // Without an id there is nothing to go on with.
-        let Some(last_id) = parser.last_id.clone() else { break };
-        sleep(parser.retry().unwrap_or(DEFAULT_RETRY).max(SHORTEST_RETRY)).await;
-        incoming = connect(session, Some(&last_id)).await?;
+        let brought = hear(session, stream, &mut parser).await;
+        barren = if brought { 0 } else { barren + 1 };
+        incoming = loop {
+            sleep(pause(&parser, barren)).await;
+            match reconnect(session, &mut parser).await {
+                Ok(incoming) => break incoming,
+                Err(_) => barren += 1,
+            }
+        };
     }
     Ok(())
 }
 
-/// The stream, from its beginning or from where it broke off. `None`: there is none, or no session.
+/// The wait before the stream is asked for again: longer each time that it came to nothing.
+fn pause(parser: &SseParser, barren: u32) -> Duration {
+    let once = parser.retry().unwrap_or(DEFAULT_RETRY).max(SHORTEST_RETRY);
+    once.saturating_mul(1 << barren.min(MOST_DOUBLINGS))
+}
+
+/// The stream from where it broke off, or a new one where the server names no place.
+async fn reconnect(
+    session: &Weak<Inner>,
+    parser: &mut SseParser,
+) -> Result<Option<Incoming>, Trouble> {
+    parser.resume();
+    connect(session, parser.last_id()).await
+}
+
+/// `None`: the server has no such stream, or the session is over.
 async fn connect(
     session: &Weak<Inner>,
     last_id: Option<&str>,
@@ -63,20 +85,21 @@ async fn connect(
     Ok(Some(asked.await?).filter(Incoming::is_event_stream))
 }
 
-/// Hands on what comes until the connection ends. The session is only held while it takes something.
-async fn hear(
-    session: &Weak<Inner>,
-    incoming: &mut Incoming,
-    parser: &mut SseParser,
-) -> Result<(), Trouble> {
+/// Hands on what comes until the connection ends, and tells whether anything has come. The session is
+/// only held while it takes something.
+async fn hear(session: &Weak<Inner>, incoming: &mut Incoming, parser: &mut SseParser) -> bool {
+    let mut brought = false;
     loop {
-        if let Some(inner) = session.upgrade()
-            && let Some(http) = http(&inner)
-        {
-            http.hand_on(&inner, incoming, parser)?;
+        let Some(inner) = session.upgrade() else { return brought };
+        let Some(http) = http(&inner) else { return brought };
+        match http.hand_on(&inner, incoming, parser) {
+            Ok(something) => brought |= something,
+            Err(_) => return brought,
         }
-        if !incoming.more().await? {
-            return Ok(());
+        drop(inner);
+        // However it ends, the server may be asked to go on.
+        if !incoming.more().await.unwrap_or(false) {
+            return brought;
         }
     }
 }
@@ -201,6 +224,28 @@ mod tests {
             }
         };
         LocalSet::new().run_until(test).await;
+    }
+
+    #[tokio::test]
+    async fn a_stream_that_ended_is_asked_for_again() {
+        let test = async {
+            let (opening, mut gets) = open().await;
+            let (_, mut socket) = gets.recv().await.unwrap();
+            socket.write_all(format!("{OPENED}retry: 0\n: alive\n").as_bytes()).await.unwrap();
+            drop(socket);
+            let _session = opening.await.unwrap();
+            let (again, _) = gets.recv().await.unwrap();
+            assert!(!again.contains("Last-Event-ID"), "{again}");
+        };
+        LocalSet::new().run_until(test).await;
+    }
+
+    #[test]
+    fn a_stream_that_brings_nothing_is_asked_for_less_and_less() {
+        let parser = SseParser::default();
+        assert_eq!(pause(&parser, 0), DEFAULT_RETRY);
+        assert_eq!(pause(&parser, 3), DEFAULT_RETRY * 8);
+        assert_eq!(pause(&parser, u32::MAX), pause(&parser, MOST_DOUBLINGS));
     }
 
     #[tokio::test]
