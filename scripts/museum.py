@@ -11,6 +11,7 @@ docs/reference/museum.md.
 
 import argparse
 import contextlib
+import itertools
 import json
 import os
 import shlex
@@ -32,6 +33,7 @@ START_LIMIT = "120s"  # Releases that do not start end at once; others import fo
 BLAMES_SERVER = "error: the server"  # With this exit code 2 is about the server, not about our arguments.
 SEVERITIES = ["info", "warning", "critical"]
 DEPTHS = {"default": ["probe"], "deep": ["probe", "--deep"]}
+PORTS = itertools.count()
 COLUMNS = "{:<26} {:<34} {:<34} {}"
 
 
@@ -60,9 +62,12 @@ class Outcome:
 
 
 def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
+    """A port that nobody has, below those that the system gives out: nobody gets it by chance before we do."""
+    while True:
+        port = 10_000 + (os.getpid() * 37 + next(PORTS)) % 10_000
+        with socket.socket() as listener, contextlib.suppress(OSError):
+            listener.bind(("127.0.0.1", port))
+            return port
 
 
 def environment_folder(name):

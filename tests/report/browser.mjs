@@ -19,10 +19,13 @@ const url = served ? file : pathToFileURL(file).href;
 const mayAsk = (asked) => asked === url || (served && asked === new URL("events", url).href);
 // The sandbox of Chromium does not start for root, as in a container; the page is ours.
 const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
-const browser = await chromium.launch({ executablePath: program, args });
+// Nothing here takes long but on a machine that is busy; whoever asked has a limit of his own.
+const PATIENCE = 240_000;
+const browser = await chromium.launch({ executablePath: program, args, timeout: PATIENCE });
 
 async function open(options) {
   const page = await browser.newPage(options);
+  page.setDefaultTimeout(PATIENCE);
   const errors = [];
   page.on("console", (line) => line.type() === "error" && errors.push(line.text()));
   page.on("pageerror", (error) => errors.push(String(error)));
@@ -90,14 +93,14 @@ const parts = (page) =>
 /** A page without plots over time. */
 async function glance() {
   const { page, errors } = await open({ viewport: { width: 1280, height: 900 }, colorScheme: "light" });
-  await page.waitForFunction(() => document.documentElement.dataset.ready === "yes", null, { timeout: 10_000 });
+  await page.waitForFunction(() => document.documentElement.dataset.ready === "yes");
   await page.click("#theme");
   return { page: await parts(page), errors, still: await still() };
 }
 
 async function look() {
   const { page, errors } = await open({ viewport: { width: 1280, height: 900 }, colorScheme: "light" });
-  await page.waitForFunction(() => document.documentElement.dataset.ready === "yes", null, { timeout: 10_000 });
+  await page.waitForFunction(() => document.documentElement.dataset.ready === "yes");
   const seen = { whole: await shown(page), plots: await plots(page) };
   await brush(page);
   seen.brushed = { shown: await shown(page), plots: await plots(page) };
@@ -116,7 +119,9 @@ async function look() {
   seen.grounds.push(await ground());
   seen.page = await parts(page);
   await page.setViewportSize({ width: 390, height: 800 });
-  await page.waitForTimeout(200);
+  // A page that stays too wide is told of by its width.
+  const fits = page.waitForFunction(() => document.documentElement.scrollWidth <= 390, null, { timeout: 60_000 });
+  await fits.catch(() => {});
   seen.narrow = await page.evaluate(() => document.documentElement.scrollWidth);
   await page.emulateMedia({ media: "print" });
   seen.pdf = (await page.pdf()).length;
@@ -137,7 +142,7 @@ async function still() {
 /** What the keyboard reaches, in its order, and what the rules of WCAG say against the page. */
 async function walk() {
   const { page, errors } = await open({ viewport: { width: 1280, height: 900 }, colorScheme: "light" });
-  await page.waitForFunction(() => document.documentElement.dataset.ready === "yes", null, { timeout: 10_000 });
+  await page.waitForFunction(() => document.documentElement.dataset.ready === "yes");
   const reach = () => {
     const stop = document.activeElement;
     if (!stop || stop === document.body || stop.dataset.walked) return null;
@@ -177,13 +182,12 @@ async function walk() {
 async function live() {
   const { page, errors } = await open({ viewport: { width: 1280, height: 900 }, colorScheme: "light" });
   const text = (name) => page.locator(name).first().textContent();
-  const limit = { timeout: 240_000 };
-  await page.waitForFunction(() => document.querySelectorAll(".plot canvas").length >= 5, null, limit);
+  await page.waitForFunction(() => document.querySelectorAll(".plot canvas").length >= 5);
   const seen = { word: await text(".verdict"), early: { shown: await shown(page), plots: await plots(page) } };
   const updates = () => page.evaluate(() => Number(document.documentElement.dataset.updates ?? 0));
   const more = async (count) => {
     const before = await updates();
-    await page.waitForFunction((at) => Number(document.documentElement.dataset.updates ?? 0) >= at, before + count, limit);
+    await page.waitForFunction((at) => Number(document.documentElement.dataset.updates ?? 0) >= at, before + count);
   };
   await more(1);
   seen.later = { shown: await shown(page), plots: await plots(page) };
@@ -192,7 +196,7 @@ async function live() {
   await more(1);
   seen.kept = await shown(page);
   console.log(JSON.stringify(seen));
-  await page.waitForFunction(() => document.documentElement.dataset.ready === "yes" && document.getElementById("validity"), null, limit);
+  await page.waitForFunction(() => document.documentElement.dataset.ready === "yes" && document.getElementById("validity"));
   return { word: await text(".verdict"), text: await page.evaluate(() => document.body.innerText), errors };
 }
 

@@ -108,7 +108,10 @@ fn they_are_listed(dir: &Path, first: &Value) {
     let table = run_in(dir, &["runs", "--limit", "3", "runs"]).out;
     let verdicts: Vec<_> =
         table.lines().filter(|line| line.contains("sustained")).map(|line| &line[21..31]).collect();
-    assert_eq!(verdicts, ["REGRESSION", "REGRESSION", "PASS      "], "{table}");
+    // Where the machine is busy its first call may have taken long, which is told and is no failure.
+    let is_late = first["findings"].to_string().contains("lazy_init_cliff");
+    let own = if is_late { "WARNING   " } else { "PASS      " };
+    assert_eq!(verdicts, ["REGRESSION", "REGRESSION", own], "{table}");
     assert!(table.contains("v1"), "{table}");
 }
 

@@ -68,11 +68,13 @@ fn a_server_that_starts_too_many_processes_is_ended_and_told() {
     let dir = tempfile::tempdir().unwrap();
     let mark = format!("MCP_LOADTEST_TEST_MARK={}", dir.path().display());
     let load = ["run", "--tool", "echo", "--concurrent", "1", "--duration", "10s", "--json"];
+    // So many processes take their time, which is not what is judged here.
+    let patience = ["--hang-timeout", "300s"];
     let ran = against_in(
         dir.path(),
         "hostile-process.py",
         "many",
-        &[&load[..], &["--env", &mark]].concat(),
+        &[&load[..], &patience, &["--env", &mark]].concat(),
     );
     let told = summary(&ran);
     assert_eq!(ran.code, 1, "{told:#}");
@@ -82,7 +84,8 @@ fn a_server_that_starts_too_many_processes_is_ended_and_told() {
     assert_eq!(marked(&mark).len(), 0);
     // One that never begins a session has nothing to measure.
     for command in [PROBE, &["probe", "--only", "unknown_tool"]] {
-        let command = [command, &["--env", &mark, "--protocol", "2025-11-25"]].concat();
+        let patience = ["--startup-timeout", "300s"];
+        let command = [command, &patience, &["--env", &mark, "--protocol", "2025-11-25"]].concat();
         let ran = against_in(dir.path(), "hostile-process.py", "many_at_once", &command);
         assert_eq!(ran.code, 2, "{}", ran.err);
         assert!(

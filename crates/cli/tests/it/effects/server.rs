@@ -70,7 +70,7 @@ const TRIALS: &[Trial] = &[
     ),
     (
         "--shutdown-timeout",
-        &["-s", "sh -c '{mock}; sleep 4; touch {here}/lived'"],
+        &["-s", "sh -c '{mock}; sleep 10; touch {here}/lived'"],
         "60s",
         "file lived",
     ),

@@ -34,7 +34,7 @@ fn over_pipes(flags: &[&str], fault: &str) -> Ran {
 
 /// A port that nobody has, below those that the system gives out: nobody gets it by chance before we
 /// do. Each test is a process, and looks in a corner of its own.
-fn free_port() -> String {
+pub(crate) fn free_port() -> String {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let corner = 20_000 + (std::process::id() % 1_000) as u16 * 10;
     loop {

@@ -9,7 +9,10 @@ use std::{
 use serde_json::{Value, json};
 
 use super::{call, initialize, request};
-use crate::process::{HttpMock, binary, listening_mock};
+use crate::{
+    gateway::free_port,
+    process::{HttpMock, binary, listening_mock},
+};
 
 /// A proxy that ends with this value.
 pub(super) struct Proxy {
@@ -289,10 +292,8 @@ fn a_client_that_goes_away_takes_its_request_along() {
 
 #[test]
 fn a_loop_is_refused() {
-    let (listener, url) = by_hand();
-    let (authority, _) = parts(&url);
-    let (authority, url) = (authority.to_owned(), url.clone());
-    drop(listener);
+    let authority = format!("127.0.0.1:{}", free_port());
+    let url = format!("http://{authority}/mcp");
     let ran =
         binary().args(["proxy", "--upstream", &url, "--listen", &authority]).output().unwrap();
     let said = String::from_utf8_lossy(&ran.stderr);

@@ -6,6 +6,7 @@ use std::{
     thread,
 };
 
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use serde_json::{Value, json};
 
 use super::{
@@ -26,6 +27,17 @@ fn begin(session: &Session, id: u64) -> TcpStream {
     send(&session.url, &session.lines, &call(id).to_string())
 }
 
+/// Two calls that the proxy meets at once: it is stopped until both are there to be read, or else the first
+/// might be over by the time that we get to send the second.
+fn begin_together(proxy: &Proxy, session: &Session, ids: [u64; 2]) -> Vec<TcpStream> {
+    let pid = Pid::from_child(&proxy.child);
+    kill_process(pid, Signal::STOP).unwrap();
+    waitpid(Some(pid), WaitOptions::UNTRACED).unwrap();
+    let streams = ids.map(|id| begin(session, id));
+    kill_process(pid, Signal::CONT).unwrap();
+    streams.into()
+}
+
 /// Withdraws a call until it is over: which of two connections is read first is not theirs to choose.
 fn withdrawn(session: &Session, id: u64, stream: TcpStream) -> (String, Vec<u8>) {
     let reader = thread::spawn(|| receive(stream).unwrap());
@@ -44,10 +56,10 @@ fn a_withdrawn_call_has_no_reply() {
             let (dir, store) = logged();
             let proxy = Proxy::start(&server.url, &["--audit", &store, "--fault", fault]);
             let session = Session::open(&proxy.url);
-            let mut waiting = vec![begin(&session, 2)];
-            if fault == "lazy-init-deadlock" {
-                waiting.push(begin(&session, 3));
-            }
+            let waiting = match fault {
+                "lazy-init-deadlock" => begin_together(&proxy, &session, [2, 3]),
+                _ => vec![begin(&session, 2)],
+            };
             // Whoever is not touched is answered while the call waits.
             let (_, list) = session.ask(&request(9, "tools/list", json!({}))).unwrap();
             assert_eq!(messages(&list)[0]["id"], 9, "{fault}");

@@ -5,10 +5,17 @@ use serde_json::Value;
 use super::{Bench, outcome, repository, test_of};
 use crate::harness::run_in;
 
+/// How long an agent has. Those that never come to an end are ended; they must have begun by then.
+fn budget(kind: &str) -> &'static str {
+    match kind {
+        "patient" | "stubborn" => "12s",
+        _ => "60s",
+    }
+}
+
 fn agent(name: &str, kind: &str, fault: &str, rest: &str) -> String {
     let script = repository().join("tests/fixtures/agent.py");
-    // Those that never come to an end are ended; they must have begun by then.
-    let budget = if matches!(kind, "patient" | "stubborn") { "12s" } else { "60s" };
+    let budget = budget(kind);
     format!(
         "  - name: {name}\n    command: [python3, '{}']\n    env: {{AGENT: {kind}}}\n    servers: [api]\n    \
          inject: [{fault}]\n    prompt: Search for the latest report.\n    time_budget: {budget}\n    \
@@ -159,9 +166,10 @@ fn an_agent_is_watched_before_a_server_of_others_too() {
     let agent = |name: &str, kind: &str, fault: &str| {
         format!(
             "  - name: {name}\n    command: [python3, '{}']\n    env: {{AGENT: {kind}, AGENT_TOOL: echo}}\n    \
-             servers: [far]\n    inject: [{fault}]\n    prompt: Echo something.\n    time_budget: 8s\n    \
+             servers: [far]\n    inject: [{fault}]\n    prompt: Echo something.\n    time_budget: {}\n    \
              recovery: {{max_detection_ms: 20000, evidence: latest}}\n",
-            script.display()
+            script.display(),
+            budget(kind)
         )
     };
     let bench = Bench::new(&format!(
@@ -186,9 +194,11 @@ fn an_agent_that_starts_its_server_is_watched_on_the_pipes() {
     let python = crate::clients::home("mcp-1.30.0").join("bin/python");
     let folder = repository().join("tests/fixtures");
     let agent = |name: &str, kind: &str, fault: &str| {
+        // Longer than elsewhere: the SDK alone takes seconds to be imported.
+        let budget = if kind == "patient" { "30s" } else { "60s" };
         format!(
             "  - name: {name}\n    command: ['{}', '{}/agent-mcp.py']\n    env: {{AGENT: {kind}}}\n    \
-             servers: [near]\n    inject: [{fault}]\n    prompt: Echo something.\n    time_budget: 20s\n    \
+             servers: [near]\n    inject: [{fault}]\n    prompt: Echo something.\n    time_budget: {budget}\n    \
              recovery: {{max_detection_ms: 20000, evidence: INC-7731}}\n",
             python.display(),
             folder.display()

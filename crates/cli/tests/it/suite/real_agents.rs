@@ -57,7 +57,8 @@ fn real_agents_are_judged_by_what_they_do_on_the_wire() {
         for name in ["openai-agents", "pydantic-ai"] {
             let test = test_of(&report, name);
             assert_eq!(test["recovery"]["verdict"], verdict, "{test:#}");
-            // Both wait a second, and tell the server when it is over.
+            // Both wait ten seconds, and tell the server when they are over. Nobody knows how late the
+            // mock heard of the call.
             assert_eq!(test["live"]["cancels"], 1, "{test:#}");
             let hang = test["live"]["hang_ms"][0].as_u64().unwrap();
             assert!(hang >= 900, "{test:#}");

@@ -246,8 +246,9 @@ pub(super) const NEGATIVE_PATH: &[Flag] = &[
 ];
 
 const AGAIN: &[&str] = &["replay", "case.json", "-s", "{mock}"];
+/// As far from the second after which a silent server is doubted as from the five that a call may take.
 const SILENT: &[&str] =
-    &["replay", "case.json", "--protocol", "2025-11-25", "-s", "{mock} --fault slow:1500"];
+    &["replay", "case.json", "--protocol", "2025-11-25", "-s", "{mock} --fault slow:3000"];
 
 pub(super) const REPLAY: &[Flag] = &[
     Flag(

@@ -9,6 +9,7 @@ use crate::{
             tried,
         },
     },
+    gateway::free_port,
     process::{Listening, binary},
 };
 
@@ -625,8 +626,7 @@ fn a_gateway_is_sent_a_header() {
     let bench = Bench::new();
     let heard = format!("jsonl:{}", bench.path().join("heard.jsonl").display());
     let ours = Listening::start(&["proxy", "--upstream", &mock.url, "--audit", &heard]);
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let port = port.to_string();
+    let port = free_port();
     let words = [
         "gateway",
         "--gateway",

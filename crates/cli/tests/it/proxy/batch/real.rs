@@ -1,7 +1,7 @@
 //! Batches to a server that we did not write.
 
 use std::{
-    net::{TcpListener, TcpStream},
+    net::TcpStream,
     path::PathBuf,
     process::{Child, Command, Stdio},
     thread,
@@ -16,6 +16,7 @@ use super::{
     http::{open, replies},
     ids, three,
 };
+use crate::gateway::free_port;
 
 /// An echo server on the TypeScript SDK, which ends with this value.
 struct Echo {
@@ -36,17 +37,18 @@ fn echo(mode: &str) -> Echo {
     let problem = String::from_utf8_lossy(&told.stderr);
     assert!(told.status.success(), "no server to test with: {problem}");
     let dir = PathBuf::from(String::from_utf8_lossy(&told.stdout).trim());
-    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let port = free_port();
+    let authority = format!("127.0.0.1:{port}");
     let child = Command::new("node")
         .arg(dir.join("v1_http.mjs"))
-        .args([&free.port().to_string(), mode])
+        .args([port.as_str(), mode])
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    while TcpStream::connect(free).is_err() {
+    while TcpStream::connect(&authority).is_err() {
         thread::yield_now();
     }
-    Echo { child, url: format!("http://{free}/mcp") }
+    Echo { child, url: format!("http://{authority}/mcp") }
 }
 
 #[test]
