@@ -304,7 +304,7 @@ async fn several_calls_are_chosen_by_weight_and_a_seed_repeats_the_choice() {
     let call =
         |text: &str, weight| ToolCall::new("echo").args(json!({ "text": text })).weight(weight);
     let scenario =
-        Scenario::sustained().concurrent(1).duration(Duration::from_millis(500)).seed(Seed(7));
+        Scenario::sustained().concurrent(1).duration(Duration::from_secs(4)).seed(Seed(7));
     let scenario = scenario.tool_call(call("often", 3.0)).tool_call(call("seldom", 1.0));
     let choices = || async {
         let dir = tempfile::TempDir::new().expect("a directory");

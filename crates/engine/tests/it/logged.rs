@@ -73,7 +73,7 @@ async fn whoever_listens_hears_of_hangs_and_failures_and_of_no_secret() {
          return err(request, -32000, 'no access with ' + os.environ['API_KEY'])\n\
          serve(on_call=call)\n",
     );
-    let brief = Duration::from_millis(300);
+    let brief = Duration::from_secs(3);
     let scenario =
         Scenario::deadlock_probe().concurrent(2).hang_threshold(brief).grace_period(brief);
     let run = Run::new(server.env("API_KEY", SECRET), scenario.tool("echo"));

@@ -175,7 +175,9 @@ async fn a_server_of_ours_that_only_hangs_up_has_not_crashed() {
         .env(MARK, &mark)
         .env("MOCK_CALL", "hangup")
         .env("MOCK_PORT", port.to_string());
-    let report = Run::new(server, load()).execute().await.expect("it runs");
+    // It hangs up at the 20th call, which must fall due.
+    let load = Scenario::sustained().concurrent(8).duration(Duration::from_secs(3)).tool("echo");
+    let report = Run::new(server, load).execute().await.expect("it runs");
     assert!(report.errors.by_category.contains_key(&ErrorCategory::Disconnected));
     assert!(report.finding("server_crash").is_none(), "{:#?}", report.findings);
     assert_eq!(marked(&mark), [0; 0]);

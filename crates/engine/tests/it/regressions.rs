@@ -32,7 +32,7 @@ serve(slow_then_wedged)
         grace_period: Duration::from_secs(5),
         ..Default::default()
     };
-    let load = Scenario::sustained().concurrent(1).duration(Duration::from_secs(2)).tool("echo");
+    let load = Scenario::sustained().concurrent(1).duration(Duration::from_secs(5)).tool("echo");
     let report = Run::new(server, load).with_thresholds(patience).execute().await.expect("it runs");
     assert!(report.errors.by_category.contains_key(&ErrorCategory::Hang), "{:?}", report.errors);
     assert_eq!(report.deadlock_count, 1);
@@ -52,6 +52,7 @@ async fn a_server_that_takes_one_call_at_a_time_is_not_lazy() {
         "{:?}",
         report.tools[0].first_call
     );
+    assert!(report.finding("lazy_init_cliff").is_none(), "{:#?}", report.findings);
     assert_eq!(verdict(&report), Verdict::Pass, "{:#?}", report.findings);
 }
 
@@ -127,8 +128,7 @@ serve(lambda request: echo(request) if next(calls) < 20 else sys.exit('crash'))
 async fn threads_that_share_a_session_do_not_share_ids() {
     let dir = TempDir::new().expect("a directory");
     let listening = http_mock(&[]).await;
-    let load =
-        Scenario::sustained().concurrent(8).duration(Duration::from_millis(300)).tool("echo");
+    let load = Scenario::sustained().concurrent(8).duration(Duration::from_secs(3)).tool("echo");
     let run =
         Run::new(Server::http(&listening.url), load).with_threads(2).with_output_dir(dir.path());
     let report = run.execute().await.expect("it runs");
@@ -170,8 +170,9 @@ serve_http(Shared, '/mcp')
 ",
     )
     .await;
-    let load =
-        Scenario::sustained().concurrent(2).duration(Duration::from_millis(300)).tool("echo");
+    // In the middle of a call of the first thread, the other one is done.
+    let load = Scenario::sustained().concurrent(2).duration(Duration::from_millis(2_500));
+    let load = load.tool("echo");
     let server = Server::http(&listening.url).protocol(Revision::V2025_11_25);
     let report = Run::new(server, load).with_threads(2).execute().await.expect("it runs");
     assert!(report.passed() && report.errors.total == 0, "{:#?}", report.findings);

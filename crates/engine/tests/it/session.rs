@@ -6,7 +6,7 @@ use mcp_loadtest::{Era, ErrorCategory, Outcome, RunError, Server, Session};
 use serde_json::json;
 
 use crate::{
-    environments::program,
+    environments::{START_LIMIT, program},
     fixtures::{http_mock, listening_mock, mock},
     processes::{MARK, marked, unique_mark, until, until_gone},
 };
@@ -49,6 +49,7 @@ async fn it_speaks_both_eras_on_every_transport() {
 #[tokio::test]
 async fn it_speaks_with_a_server_of_the_python_sdk() {
     let server = Server::stdio(program("mcp-2.3.0", "bin/python"))
+        .startup_timeout(START_LIMIT)
         .args([program("mcp-2.3.0", "echo_mcp.py")]);
     let session = echoes(server).await;
     let unknown = session.call_tool("no_such_tool", json!({})).await;

@@ -12,8 +12,9 @@ use tokio::time::sleep;
 use super::{Break, Inner};
 use crate::process::{Ended, ExitInfo, Lease, Running, StopReport, StopStep};
 
-/// How long after the loss of a connection its server may take to end.
-const EXIT_PATIENCE: Duration = Duration::from_millis(500);
+/// How long after the loss of a connection its server may take to end. One that dies on a busy machine
+/// may get no CPU for a second, and its end is the reason that is worth telling.
+const EXIT_PATIENCE: Duration = Duration::from_secs(3);
 const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Who answers at an address. Over pipes the link itself knows.
@@ -67,6 +68,11 @@ impl Behind {
             _ => None,
         }
     }
+
+    /// Whether [`ended`](Self::ended) may still tell of an end.
+    fn may_end(&self) -> bool {
+        matches!(self, Self::Ours(ours) if !ours.closing.get())
+    }
 }
 
 impl Break {
@@ -92,7 +98,7 @@ impl Inner {
     /// whole session goes with it; otherwise the reason is what was seen.
     pub(crate) async fn why_lost(&self, seen: Break) -> Break {
         let mut waited = Duration::ZERO;
-        while self.behind.is_ours()
+        while self.behind.may_end()
             && seen.category == ErrorCategory::Disconnected
             && waited < EXIT_PATIENCE
         {

@@ -27,8 +27,11 @@ use crate::{
     session::{Break, Inner},
 };
 
-/// How long after the end of its output a process may take to end itself.
-const EXIT_PATIENCE: Duration = Duration::from_secs(1);
+/// How long after the end of its output a process may take to end itself. One that dies on a busy
+/// machine may get no CPU for a second, and must not be told as one that lives on.
+const EXIT_PATIENCE: Duration = Duration::from_secs(3);
+/// The time between two looks whether it has.
+const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// How long the rest of the output may take once the server has ended.
 const LAST_WORDS: Duration = Duration::from_secs(1);
@@ -43,6 +46,8 @@ pub(crate) struct StdioLink {
     outbox: Rc<RefCell<Outbox>>,
     reader: Cell<Option<JoinHandle<()>>>,
     closing: Cell<bool>,
+    /// A look has found the process ended; the next one tells it.
+    ended: Cell<bool>,
 }
 
 impl StdioLink {
@@ -60,6 +65,7 @@ impl StdioLink {
             outbox,
             reader: Cell::new(None),
             closing: Cell::new(false),
+            ended: Cell::new(false),
         };
         Some((link, pipes))
     }
@@ -115,13 +121,16 @@ impl StdioLink {
     async fn why_it_ended(&self) -> Break {
         let mut waited = Duration::ZERO;
         let exit = loop {
+            // Before the first look too: the end of the output, the end of the process and its last
+            // words on stderr may all wait for us by now. The words are told with the end, so the task
+            // that drains stderr needs a turn before that.
+            sleep(LOOK_INTERVAL).await;
+            waited += LOOK_INTERVAL;
             match self.exit() {
                 Some(exit) => break Some(exit),
-                None if waited >= EXIT_PATIENCE => break None,
-                None => {
-                    sleep(Duration::from_millis(10)).await;
-                    waited += Duration::from_millis(10);
-                }
+                // Whoever closes the session has taken the process, and tells its end.
+                None if waited >= EXIT_PATIENCE || self.closing.get() => break None,
+                None => {}
             }
         };
         match exit {
@@ -134,11 +143,14 @@ impl StdioLink {
         }
     }
 
-    /// The process may end while somebody else holds its output open.
+    /// The process may end while somebody else holds its output open. It is told by the second look
+    /// that finds it so: between the two, the task that drains stderr has a turn, and with it the
+    /// last words are told.
     pub(crate) fn notice_exit(&self, inner: &Inner) {
         if !self.closing.get()
             && inner.broken.borrow().is_none()
             && let Some(exit) = self.exit()
+            && self.ended.replace(true)
         {
             self.report_end(inner, Break::of_exit(&exit));
         }

@@ -35,8 +35,10 @@ async fn a_mix_tells_a_serial_server_from_a_parallel_one() {
 /// The slow tool need not be named: of two, the slower one is found.
 #[tokio::test]
 async fn the_slower_of_two_tools_is_found() {
-    let scenario = Scenario::slow_mix().concurrent(3).duration(SECOND).tool("slow").tool("echo");
-    let report = report(Run::new(mock("mock-serial"), scenario)).await;
+    // Each is tried once: the fast one must not be slower where it gets no CPU for a second.
+    let server = mock("mock-serial").env("MOCK_DELAY_S", "1.2");
+    let scenario = Scenario::slow_mix().concurrent(3).duration(SECOND * 6);
+    let report = report(Run::new(server, scenario.tool("slow").tool("echo"))).await;
     assert!(report.finding("head_of_line_blocking").is_some(), "{:#?}", report.findings);
     assert!(report.finding("head_of_line_blocking").expect("it is").message.starts_with("`echo`"));
 }
@@ -52,7 +54,7 @@ async fn one_tool_with_two_arguments_can_be_mixed() {
          serve(call)",
     );
     let slow = ToolCall::new("echo").args(json!({ "seconds": 0.2 }));
-    let scenario = Scenario::slow_mix().concurrent(3).duration(SECOND).tool("echo").slow(slow);
+    let scenario = Scenario::slow_mix().concurrent(3).duration(SECOND * 4).tool("echo").slow(slow);
     let report = report(Run::new(server, scenario)).await;
     assert!(report.finding("head_of_line_blocking").is_some(), "{:#?}", report.findings);
 }

@@ -10,7 +10,7 @@ use mcp_loadtest_core::{
 };
 
 use super::{SECOND, report};
-use crate::fixtures::mock;
+use crate::fixtures::{mock, verdict};
 
 /// Every call takes so long.
 fn slow(seconds: &str) -> ServerBuilder<Started> {
@@ -23,11 +23,12 @@ fn at_most(latency: Duration) -> Thresholds {
 
 #[tokio::test]
 async fn a_run_ends_as_soon_as_a_limit_is_not_kept() {
-    // So slow that nobody takes a call that a busy machine sends late for the reason.
+    // So slow that nobody takes calls that a busy machine sends late by a second for the reason; so
+    // few a second that a server with a thread for each does not become the reason.
     let closed = Scenario::sustained().concurrent(64).duration(SECOND * 600).tool("echo");
-    let open = Scenario::sustained().rate(200.0).duration(SECOND * 600).tool("echo");
+    let open = Scenario::sustained().rate(100.0).duration(SECOND * 600).tool("echo");
     for scenario in [closed, open] {
-        let run = Run::new(slow("1"), scenario.abort_on_fail(true));
+        let run = Run::new(slow("3"), scenario.abort_on_fail(true));
         let report = report(run.with_thresholds(at_most(SECOND / 50))).await;
         assert_eq!(report.verdict, Verdict::Fail, "{:#?}", report.findings);
         assert!(report.throughput.total_requests >= 100, "a hasty end");
@@ -43,7 +44,7 @@ async fn a_ramp_that_ends_early_is_not_blamed_on_the_generator() {
     use mcp_loadtest::{Level, Rate};
     let rate = |per_second| Level::Rate(Rate::per_second(per_second));
     let scenario = Scenario::ramp().levels(rate(100.0), rate(5_000.0)).duration(SECOND * 600);
-    let run = Run::new(slow("1"), scenario.tool("echo").abort_on_fail(true));
+    let run = Run::new(slow("3"), scenario.tool("echo").abort_on_fail(true));
     let report = report(run.with_thresholds(at_most(SECOND / 50))).await;
     assert!(!report.validity.client_bound, "{:#?}", report.validity.reasons);
     assert_eq!(report.verdict, Verdict::Fail, "{:#?}", report.findings);
@@ -51,11 +52,11 @@ async fn a_ramp_that_ends_early_is_not_blamed_on_the_generator() {
 
 #[tokio::test]
 async fn a_run_that_keeps_its_limits_goes_on_to_its_end() {
-    let scenario = Scenario::sustained().concurrent(8).duration(SECOND * 2).tool("echo");
+    let scenario = Scenario::sustained().concurrent(8).duration(SECOND * 3).tool("echo");
     let run = Run::new(slow("0.05"), scenario.abort_on_fail(true));
     let report = report(run.with_thresholds(at_most(SECOND * 5))).await;
-    assert_eq!(report.verdict, Verdict::Pass, "{:#?}", report.findings);
-    assert!(report.throughput.total_requests > 100 && report.duration >= SECOND * 2);
+    assert_eq!(verdict(&report), Verdict::Pass, "{:#?}", report.findings);
+    assert!(report.throughput.total_requests > 100 && report.duration >= SECOND * 3);
 }
 
 #[tokio::test]

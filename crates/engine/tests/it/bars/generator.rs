@@ -10,14 +10,14 @@ use crate::fixtures::mock;
 
 #[tokio::test]
 async fn calls_that_find_no_room_are_dropped_and_counted() {
-    // Four calls at once, each for a second: four a second of the hundred that are due. A machine that
-    // sends one of them late by a part of that is no matter.
-    let server = mock("mock-slow").env("MOCK_THREADED", "1").env("MOCK_DELAY_S", "1");
-    let scenario = Scenario::sustained().rate(100.0).max_in_flight(4).duration(SECOND * 3);
+    // Four calls at once, each for three seconds: twelve of the hundred a second that are due. A
+    // machine that sends one of them late by a part of that is no matter.
+    let server = mock("mock-slow").env("MOCK_THREADED", "1").env("MOCK_DELAY_S", "3");
+    let scenario = Scenario::sustained().rate(100.0).max_in_flight(4).duration(SECOND * 9);
     let report = report(Run::new(server, scenario.tool("echo"))).await;
-    assert_eq!(report.throughput.total_requests, 300);
+    assert_eq!(report.throughput.total_requests, 900);
     let sent = report.throughput.successful_requests;
-    assert_eq!(sent + report.dropped, 300, "{:#?}", report.errors);
+    assert_eq!(sent + report.dropped, 900, "{:#?}", report.errors);
     assert!((4..=16).contains(&sent), "{sent} were sent");
     assert_eq!(report.verdict, Verdict::Invalid, "{:#?}", report.findings);
     assert!(report.finding("load_not_offered").is_some(), "{:#?}", report.findings);

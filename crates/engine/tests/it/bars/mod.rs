@@ -77,3 +77,16 @@ async fn assert_measured(
     }
     panic!("{name}: expected {expected} within {:.0}%: {seen:#?}", share * 100.0);
 }
+
+/// The same for several figures that belong together: an attempt tells those that are not as they
+/// should be. What no machine can spoil it asserts itself.
+async fn assert_seen(attempt: impl AsyncFn() -> Result<(), String>) {
+    let mut seen = Vec::new();
+    for _ in 0..3 {
+        match attempt().await {
+            Ok(()) => return,
+            Err(figures) => seen.push(figures),
+        }
+    }
+    panic!("not once in three attempts: {seen:#?}");
+}

@@ -146,11 +146,6 @@ fn thresholds(row: &Row) -> Thresholds {
     }
 }
 
-/// What depends on the machine: other tests may keep it so busy that the load threads starve.
-const MACHINE_IS_BUSY: &str = "client_bound";
-/// What a busy machine may do to latencies.
-const TWO_GROUPS: &str = "two_populations";
-
 /// Everything in which a report is not what the row says.
 fn differences(row: &Row, report: &Report) -> Vec<String> {
     let mut wrong = accounting(report);
@@ -159,8 +154,9 @@ fn differences(row: &Row, report: &Report) -> Vec<String> {
             wrong.push(what);
         }
     };
+    // Where noise is the subject of a row, its warning counts.
     expect(
-        verdict(report) == row.verdict,
+        report.verdict == row.verdict || verdict(report) == row.verdict,
         format!("verdict {:?}, not {:?}", report.verdict, row.verdict),
     );
     let exit = summary::exit(report).code();
@@ -180,9 +176,6 @@ fn differences(row: &Row, report: &Report) -> Vec<String> {
     }
     for finding in &report.findings {
         let id = finding.id.as_str();
-        if id == MACHINE_IS_BUSY || id == TWO_GROUPS {
-            continue;
-        }
         expect(
             row.findings.contains(&id) || row.may_find.contains(&id) || NOISE.contains(&id),
             format!("finding `{id}`, which must not be there"),

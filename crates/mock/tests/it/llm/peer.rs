@@ -12,8 +12,11 @@ use tokio::{
 
 /// Far more than anything here takes.
 pub(super) const LIMIT: Duration = Duration::from_secs(30);
-/// After so long without a byte a reply counts as silent.
-const SILENT: Duration = Duration::from_millis(700);
+/// After so many looks in a row without a byte a reply counts as silent. Looks are counted and not
+/// time, because the server lives in this process: one that gets no CPU for a second has looked once.
+const QUIET_LOOKS: u32 = 14;
+/// How long one look waits for a byte.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// How a reply ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -205,15 +208,25 @@ pub(super) async fn exchange(llm: &RunningLlm, bytes: &[u8]) -> Got {
 /// Reads one reply to its end, whatever that is.
 pub(super) async fn receive(stream: &mut TcpStream) -> Got {
     let mut bytes = Vec::new();
+    let mut quiet = 0;
     loop {
         if let Some(got) = taken_apart(&bytes, None) {
             return got;
         }
-        let ended = match timeout(SILENT, stream.read_buf(&mut bytes)).await {
+        let ended = match timeout(LOOK, stream.read_buf(&mut bytes)).await {
             Ok(Ok(0)) => Ended::Early,
-            Ok(Ok(_)) => continue,
+            Ok(Ok(_)) => {
+                quiet = 0;
+                continue;
+            }
             Ok(Err(_)) => Ended::Reset,
-            Err(_) => Ended::Silent,
+            Err(_) => {
+                quiet += 1;
+                if quiet < QUIET_LOOKS {
+                    continue;
+                }
+                Ended::Silent
+            }
         };
         return taken_apart(&bytes, Some(ended)).unwrap();
     }

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use mcp_loadtest_wire::process::{Patience, ServerProcess, StopReport, StopStep};
+use mcp_loadtest_wire::process::{
+    Patience, RunState, ServerProcess, StopReport, StopStep, inspect,
+};
 
 use super::support::*;
 
@@ -12,6 +14,10 @@ const SHORT: Patience = Patience {
     term: Duration::from_millis(200),
     settle: Duration::from_millis(50),
 };
+
+/// For servers that are known to end when their input does.
+const PATIENT: Patience =
+    Patience { eof: DEADLINE, term: DEADLINE, settle: Duration::from_millis(250) };
 
 async fn stop(server: ServerProcess, patience: Patience) -> (StopStep, String, usize) {
     let pid = server.pid();
@@ -25,7 +31,7 @@ async fn stop(server: ServerProcess, patience: Patience) -> (StopStep, String, u
 #[tokio::test]
 async fn a_good_server_ends_at_end_of_file() {
     let (server, _) = spawn_ready(&sh("echo ready; cat; exit 0")).await;
-    let seen = stop(server, Patience::default()).await;
+    let seen = stop(server, PATIENT).await;
     assert_eq!(seen, (StopStep::Eof, "exit code 0".into(), 0));
 }
 
@@ -33,7 +39,7 @@ async fn a_good_server_ends_at_end_of_file() {
 async fn end_of_file_may_come_from_whoever_took_stdin() {
     let mut server = spawn(&sh("cat"));
     drop(server.take_stdin());
-    let seen = stop(server, Patience::default()).await;
+    let seen = stop(server, PATIENT).await;
     assert_eq!(seen, (StopStep::Eof, "exit code 0".into(), 0));
 }
 
@@ -55,6 +61,9 @@ async fn deaf_to_both_takes_a_sigkill() {
 #[tokio::test]
 async fn a_stopped_server_is_killed() {
     let (server, _) = spawn_ready(&sh("echo ready; kill -STOP $$; sleep 60")).await;
+    // It says so before it is; until then a `SIGTERM` would end it.
+    let state = || inspect(server.pid()).map(|tree| tree.state);
+    until("it has stopped", || state() == Some(RunState::Stopped)).await;
     let seen = stop(server, SHORT).await;
     assert_eq!(seen, (StopStep::Kill, "signal 9 (SIGKILL)".into(), 0));
 }
@@ -167,7 +176,7 @@ async fn one_sweep_leaves_the_other_servers_alone() {
     let (mut two, _) = spawn_ready(&sh("echo ready; cat")).await;
     drop(one);
     assert_eq!(two.exit(), None);
-    let seen = stop(two, Patience::default()).await;
+    let seen = stop(two, PATIENT).await;
     assert_eq!(seen, (StopStep::Eof, "exit code 0".into(), 0));
 }
 
