@@ -9,8 +9,9 @@ use crate::{
         drift::{DriftVerdict, judge_drift},
         envelope::default_warmup,
     },
-    tally::Tally,
+    tally::{Tally, load_time},
 };
+use std::time::Duration;
 
 /// Calls get slower and slower.
 pub(crate) const LATENCY_DRIFT: &str = "latency_drift";
@@ -19,10 +20,12 @@ pub(super) fn judge(tally: &Tally, info: &RunInfo) -> Vec<Finding> {
     let ScenarioKind::Soak(soak) = &info.scenario.kind else { return Vec::new() };
     let warmup = default_warmup(soak.duration).as_secs_f64();
     let begin = tally.segments.iter().filter_map(|segment| segment.first_start).min();
-    let begin = begin.unwrap_or_default().as_secs_f64();
+    let begin = begin.unwrap_or_default();
     let seconds = tally.timeline.distributions();
+    // The duration of a soak leaves out what the load was held, so its seconds do as well.
     let series = seconds.iter().enumerate().filter_map(|(second, times)| {
-        let at = second as f64 - begin;
+        let at = load_time(&tally.pauses, begin, Duration::from_secs(second as u64))?;
+        let at = at.as_secs_f64();
         (at >= warmup).then(|| Some((at, mean_ms(times)?)))?
     });
     let drift =
@@ -50,8 +53,10 @@ fn mean_ms(times: &Buckets) -> Option<f64> {
 mod tests {
     use super::super::fixture::{Run, info};
     use super::*;
-    use crate::scenario::Scenario;
-    use std::time::Duration;
+    use crate::{
+        event::{Event, note},
+        scenario::Scenario,
+    };
 
     fn soak(latency: fn(u64) -> u64) -> Vec<Finding> {
         let run = (0..1_000).fold(Run::default(), |run, n| run.ok(n * 100, latency(n)));
@@ -75,6 +80,27 @@ mod tests {
         let found = judge(&run.tally, &soak);
         assert_eq!(found[0].id, LATENCY_DRIFT);
         assert!(found[0].message.contains("ms every second: from 1"), "{}", found[0].message);
+    }
+
+    #[test]
+    fn a_pause_in_the_middle_hides_no_drift_and_makes_none() {
+        // Held for 900 s after 50 of the 100: over all of it, the slope is a tenth of what it is.
+        let held = |latency: fn(u64) -> u64| {
+            let mut run = (0..1_000).fold(Run::default(), |run, n| {
+                run.ok(n * 100 + if n < 500 { 0 } else { 900_000 }, latency(n))
+            });
+            run.tally.observe(&Event::Scenario {
+                at: Duration::from_secs(950),
+                name: note::PAUSED.into(),
+                detail: "by hand".into(),
+                took: Some(Duration::from_secs(900)),
+            });
+            judge(&run.tally, &info(Scenario::soak().duration(Duration::from_secs(100))))
+        };
+        let found = held(|n| 10 + n / 20);
+        assert_eq!(found[0].id, LATENCY_DRIFT);
+        assert!(found[0].message.contains("by 0.5"), "{}", found[0].message);
+        assert_eq!(held(|n| 10 + n % 7), []);
     }
 
     #[test]

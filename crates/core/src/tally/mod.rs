@@ -42,6 +42,7 @@ pub use generator::Generator;
 pub use lanes::Lane;
 pub(crate) use lanes::burst;
 pub use note::Note;
+pub(crate) use pauses::load_time;
 pub use pauses::{Pause, paused_within};
 pub use segment::Segment;
 pub use timeline::{Moment, Second, Seconds, Timeline};
