@@ -187,7 +187,7 @@ fn eventful(segment: u16) -> Tally {
         at: at(310),
         failure: Failure {
             category: ErrorCategory::Malformed,
-            message: format!("{}: nonce 7", crate::arguments::CROSSED).into(),
+            message: format!("{}: nonce 7", CROSSED).into(),
             code: Some(-32_000),
         },
     });
@@ -209,7 +209,7 @@ fn whatever_happens_to_a_call_is_counted_once() {
     assert_eq!((tally.hang_count, tally.deadlock_count, tally.crossed.count), (2, 1, 1));
     assert_eq!(tally.hung_for, [6, 9].map(Duration::from_secs));
     assert_eq!(tally.diagnoses[&Diagnosis::Wedged].examples, ["no ping"]);
-    let told = format!("-32000: {}: nonce 7", crate::arguments::CROSSED);
+    let told = format!("-32000: {}: nonce 7", CROSSED);
     assert_eq!(tally.failures[&ErrorCategory::Malformed].examples, [told]);
     assert_eq!(tally.failures[&ErrorCategory::Hang].examples, ["x"]);
     assert_eq!((tally.events, tally.noted(notes::INTERRUPTED)), (14, 1));
