@@ -14,7 +14,7 @@ const NO_SUCCESS: &str = "no_success";
 /// Not one call succeeded, and the arguments were ours.
 pub(super) const ARGUMENTS_REFUSED: &str = "arguments_refused";
 /// Some calls failed.
-const ERRORS: &str = "errors";
+pub(super) const ERRORS: &str = "errors";
 
 /// What the server said itself.
 const REFUSED: [ErrorCategory; 3] =

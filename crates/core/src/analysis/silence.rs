@@ -19,7 +19,7 @@ pub(crate) const DEADLOCK: &str = "deadlock";
 /// Most calls of a concurrent burst were slow.
 const CONCURRENCY_DEGRADES: &str = "concurrency_degrades_latency";
 /// Some calls passed the hang threshold and were answered later.
-const SLOW_CALLS: &str = "slow_calls";
+pub(super) const SLOW_CALLS: &str = "slow_calls";
 
 pub(super) fn judge(tally: &Tally, info: &RunInfo) -> Vec<Finding> {
     deadlock(tally).or_else(|| slow(tally, info)).into_iter().collect()
