@@ -81,7 +81,7 @@ pub static ANALYSES: &[(&str, Analysis)] = &[
 pub const INVALIDATING: &[&str] = &[
     accounting::OPEN,
     accounting::NOTHING_MEASURED,
-    aborted::ENDED_ON_FAIL,
+    ENDED_ON_FAIL,
     errors::ARGUMENTS_REFUSED,
     validity::LOAD_NOT_OFFERED,
     validity::GENERATOR_STOPPED,
