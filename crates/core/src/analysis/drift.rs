@@ -4,9 +4,9 @@ use super::finding;
 use crate::{
     histogram::Buckets,
     report::{Finding, RunInfo, Severity},
-    scenario::ScenarioKind,
+    scenario::{ScenarioKind, Soak},
     stats::{
-        drift::{DriftVerdict, judge_drift},
+        drift::{Drift, DriftFit, DriftVerdict, judge_drift},
         envelope::default_warmup,
     },
     tally::{Tally, load_time},
@@ -15,6 +15,8 @@ use std::time::Duration;
 
 /// Calls get slower and slower.
 pub(crate) const LATENCY_DRIFT: &str = "latency_drift";
+/// Whether they do cannot be told.
+const DRIFT_INDETERMINATE: &str = "drift_indeterminate";
 
 pub(super) fn judge(tally: &Tally, info: &RunInfo) -> Vec<Finding> {
     let ScenarioKind::Soak(soak) = &info.scenario.kind else { return Vec::new() };
@@ -28,11 +30,21 @@ pub(super) fn judge(tally: &Tally, info: &RunInfo) -> Vec<Finding> {
         let at = at.as_secs_f64();
         (at >= warmup).then(|| Some((at, mean_ms(times)?)))?
     });
-    let drift =
-        judge_drift(&series.collect::<Vec<_>>(), soak.duration, soak.latency_drift_ms_per_sec);
-    let Some(fit) = drift.fit.filter(|_| drift.verdict == DriftVerdict::Drifting) else {
-        return Vec::new();
-    };
+    let series: Vec<_> = series.collect();
+    told(&judge_drift(&series, soak.duration, soak.latency_drift_ms_per_sec), soak)
+        .into_iter()
+        .collect()
+}
+
+fn told(drift: &Drift, soak: &Soak) -> Option<Finding> {
+    match (drift.verdict, drift.fit) {
+        (DriftVerdict::Drifting, Some(fit)) => Some(slower(&fit, soak)),
+        (DriftVerdict::Indeterminate, _) => Some(unclear(drift, soak)),
+        _ => None,
+    }
+}
+
+fn slower(fit: &DriftFit, soak: &Soak) -> Finding {
     let message = format!(
         "calls get slower by {:.3} ms every second: from {:.1} ms to {:.1} ms over the run; the limit is {} ms a second",
         fit.slope,
@@ -40,7 +52,20 @@ pub(super) fn judge(tally: &Tally, info: &RunInfo) -> Vec<Finding> {
         fit.start + fit.predicted,
         soak.latency_drift_ms_per_sec
     );
-    vec![finding(LATENCY_DRIFT, Severity::Critical, message)]
+    finding(LATENCY_DRIFT, Severity::Critical, message)
+}
+
+/// Who sets a limit wants to know whether it is kept. With the usual one a short run is not to blame for
+/// being short, but it shows no more than that.
+fn unclear(drift: &Drift, soak: &Soak) -> Finding {
+    let usual = Soak::default().latency_drift_ms_per_sec;
+    let is_set = soak.latency_drift_ms_per_sec != usual;
+    let severity = if is_set { Severity::Warning } else { Severity::Info };
+    let why = drift.explain();
+    let message = format!("INDETERMINATE: whether calls get slower cannot be told: {why}");
+    let mut found = finding(DRIFT_INDETERMINATE, severity, message);
+    found.hint = Some("run it for longer".into());
+    found
 }
 
 fn mean_ms(times: &Buckets) -> Option<f64> {
@@ -101,6 +126,21 @@ mod tests {
         assert_eq!(found[0].id, LATENCY_DRIFT);
         assert!(found[0].message.contains("by 0.5"), "{}", found[0].message);
         assert_eq!(held(|n| 10 + n % 7), []);
+    }
+
+    #[test]
+    fn a_run_that_shows_no_trend_says_so_and_warns_where_a_limit_was_set() {
+        let judged = |seconds: u64, limit: f64| {
+            let run = (0..seconds * 10).fold(Run::default(), |run, n| run.ok(n * 100, 10));
+            let soak = Scenario::soak().duration(Duration::from_secs(seconds));
+            judge(&run.tally, &info(soak.latency_drift_ms_per_sec(limit)))
+        };
+        let short = judged(12, 0.5).remove(0);
+        assert_eq!((short.id.as_str(), short.severity), (DRIFT_INDETERMINATE, Severity::Warning));
+        let told = "INDETERMINATE: whether calls get slower cannot be told: 9 points do not show how latency changes";
+        assert_eq!(short.message, told);
+        assert_eq!(judged(12, 0.1)[0].severity, Severity::Info, "nobody asked");
+        assert_eq!(judged(14, 0.5), []);
     }
 
     #[test]
