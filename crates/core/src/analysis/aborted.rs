@@ -10,8 +10,9 @@ use crate::{
 
 /// Part of the run did not happen.
 const ABORTED: &str = "aborted";
-/// The rest of the run was left out, because a limit was not kept.
-const ENDED_ON_FAIL: &str = "ended_on_fail";
+/// The rest of the run was left out, because a limit was not kept. The calls that were on their way then
+/// may have kept it after all; what was left out would have to tell.
+pub(crate) const ENDED_ON_FAIL: &str = "ended_on_fail";
 
 pub(super) fn judge(tally: &Tally, info: &RunInfo) -> Vec<Finding> {
     aborted(tally).into_iter().chain(ended_on_fail(tally, info)).collect()

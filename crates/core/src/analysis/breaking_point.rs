@@ -7,7 +7,7 @@ use crate::{
     report::{Finding, RunInfo, Severity},
     scenario::ScenarioKind,
     stats::knee::{Beyond, Point, breaking_point, short},
-    tally::{Segment, Tally},
+    tally::{Pause, Segment, Tally, paused_within},
     units::format_latency,
 };
 
@@ -24,7 +24,7 @@ pub(super) fn judge(tally: &Tally, info: &RunInfo) -> Vec<Finding> {
     let steps = ramp.levels();
     let measured = tally.segments.iter().skip(1).zip(&steps);
     let points: Vec<Point> =
-        measured.filter_map(|(segment, level)| point(segment, *level)).collect();
+        measured.filter_map(|(segment, level)| point(segment, *level, &tally.pauses)).collect();
     let found = breaking_point(&points, ERRORS);
     let (id, severity) = match &found.knee {
         Some(knee) if knee.beyond == Beyond::Collapse => (COLLAPSE, Severity::Warning),
@@ -59,12 +59,12 @@ pub(super) fn judge(tally: &Tally, info: &RunInfo) -> Vec<Finding> {
 
 /// Callers that always have a call in flight make `callers / mean latency` calls a second (Little's
 /// law). The time of the step would not do: its last calls end after it, the later the slower they are.
-fn point(segment: &Segment, level: Level) -> Option<Point> {
+fn point(segment: &Segment, level: Level, pauses: &[Pause]) -> Option<Point> {
     let times = segment.response();
     let errors = segment.counts.error_rate().unwrap_or(0.0);
     let answered = match level {
         Level::Concurrent(callers) => f64::from(callers) / (times.mean() / 1e9).max(1e-9),
-        Level::Rate(_) => between_ends(segment)?,
+        Level::Rate(_) => between_ends(segment, pauses)?,
     };
     Some(Point {
         load: level.get(),
@@ -76,9 +76,12 @@ fn point(segment: &Segment, level: Level) -> Option<Point> {
 }
 
 /// Calls a second from the first end to the last. Beyond its capacity a server works on the calls of
-/// a step long after the step is over, and begins them late because of those before.
-fn between_ends(segment: &Segment) -> Option<f64> {
-    let span = segment.last_end.checked_sub(segment.first_end?)?.as_secs_f64();
+/// a step long after the step is over, and begins them late because of those before. While the load was
+/// held no call was due, so that time is not the server's.
+fn between_ends(segment: &Segment, pauses: &[Pause]) -> Option<f64> {
+    let first = segment.first_end?;
+    let span = segment.last_end.checked_sub(first)?;
+    let span = span.saturating_sub(paused_within(pauses, first, segment.last_end)).as_secs_f64();
     let ended = segment.counts.ended();
     (ended > 1 && span > 0.0).then(|| (ended - 1) as f64 / span)
 }
@@ -116,24 +119,44 @@ mod tests {
         assert!((7.2..=8.8).contains(&knee), "{}", found[0].message);
     }
 
-    #[test]
-    fn so_it_is_where_calls_arrive_on_a_schedule() {
+    /// A ramp from 10 to 200 calls a second, of which the server does one every `each` milliseconds at
+    /// most, held for a minute in the middle of its tenth step if `held`.
+    fn scheduled(each: u64, held: bool) -> Finding {
         let rate = |per_second: f64| Level::Rate(crate::pace::Rate::per_second(per_second));
         let scenario = Scenario::ramp().levels(rate(10.0), rate(200.0)).step_increment(10.0);
         let mut run = Run::default();
-        // A call every 10 ms at most, whatever is asked for: 100 a second.
+        let pause = |due: u64| if held && due >= 10_500 { 60_000 } else { 0 };
         let mut free = 0;
         for step in 1..=20_u64 {
             for call in 0..step * 10 {
                 let due = step * 1_000 + call * 1_000 / (step * 10);
-                free = (due + 10).max(free + 10);
+                let due = due + pause(due);
+                free = (due + each).max(free + each);
                 run = run.ok_in(step as u16, due, free - due);
             }
         }
-        let found = judge(&run.tally, &info(scenario.duration(Duration::from_secs(20))));
-        let capacity = found[0].figures["capacity_per_sec"];
-        assert!((90.0..=110.0).contains(&capacity), "{}", found[0].message);
-        assert!(found[0].message.contains("calls a second"), "{}", found[0].message);
+        let (from, to) = (Duration::from_millis(10_500), Duration::from_millis(70_500));
+        run.tally.pauses.extend(held.then_some(Pause { from, to }));
+        judge(&run.tally, &info(scenario.duration(Duration::from_secs(20)))).remove(0)
+    }
+
+    #[test]
+    fn so_it_is_where_calls_arrive_on_a_schedule() {
+        // A call every 10 ms at most, whatever is asked for: 100 a second.
+        for held in [false, true] {
+            let found = scheduled(10, held);
+            let capacity = found.figures["capacity_per_sec"];
+            assert!((90.0..=110.0).contains(&capacity), "{held} {}", found.message);
+            assert!(found.message.contains("calls a second"), "{}", found.message);
+        }
+    }
+
+    #[test]
+    fn a_pause_in_a_step_makes_no_knee() {
+        for held in [false, true] {
+            let told = scheduled(1, held).message;
+            assert_eq!(told, "no knee up to 200: throughput follows the load", "{held}");
+        }
     }
 
     #[test]
@@ -196,12 +219,12 @@ mod tests {
         let part = |run: Run| run.tally.segments[0].clone();
         let oks = |ends: &[u64]| ends.iter().fold(Run::default(), |run, end| run.ok(0, *end));
         let failing = part(oks(&[100; 3]).failed(crate::outcome::ErrorCategory::ToolError, 100));
-        let found = point(&failing, Level::Concurrent(2)).expect("four calls");
+        let found = point(&failing, Level::Concurrent(2), &[]).expect("four calls");
         assert_eq!((found.load, found.error_rate), (2.0, 0.25));
         assert!((found.throughput - 15.0).abs() < 0.1, "{found:?}");
-        assert_eq!(between_ends(&part(oks(&[250, 500, 750]))), Some(4.0));
-        assert_eq!(between_ends(&part(oks(&[500, 500]))), None, "no time between them");
-        assert_eq!(between_ends(&part(oks(&[500]))), None);
-        assert_eq!(between_ends(&Segment::default()), None);
+        assert_eq!(between_ends(&part(oks(&[250, 500, 750])), &[]), Some(4.0));
+        assert_eq!(between_ends(&part(oks(&[500, 500])), &[]), None, "no time between them");
+        assert_eq!(between_ends(&part(oks(&[500])), &[]), None);
+        assert_eq!(between_ends(&Segment::default(), &[]), None);
     }
 }

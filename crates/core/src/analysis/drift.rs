@@ -4,32 +4,47 @@ use super::finding;
 use crate::{
     histogram::Buckets,
     report::{Finding, RunInfo, Severity},
-    scenario::ScenarioKind,
+    scenario::{ScenarioKind, Soak},
     stats::{
-        drift::{DriftVerdict, judge_drift},
+        drift::{Drift, DriftFit, DriftVerdict, judge_drift},
         envelope::default_warmup,
     },
-    tally::Tally,
+    tally::{Tally, load_time},
 };
+use std::time::Duration;
 
 /// Calls get slower and slower.
 pub(crate) const LATENCY_DRIFT: &str = "latency_drift";
+/// Whether they do cannot be told.
+const DRIFT_INDETERMINATE: &str = "drift_indeterminate";
 
 pub(super) fn judge(tally: &Tally, info: &RunInfo) -> Vec<Finding> {
     let ScenarioKind::Soak(soak) = &info.scenario.kind else { return Vec::new() };
     let warmup = default_warmup(soak.duration).as_secs_f64();
     let begin = tally.segments.iter().filter_map(|segment| segment.first_start).min();
-    let begin = begin.unwrap_or_default().as_secs_f64();
+    let begin = begin.unwrap_or_default();
     let seconds = tally.timeline.distributions();
+    // The duration of a soak leaves out what the load was held, so its seconds do as well.
     let series = seconds.iter().enumerate().filter_map(|(second, times)| {
-        let at = second as f64 - begin;
+        let at = load_time(&tally.pauses, begin, Duration::from_secs(second as u64))?;
+        let at = at.as_secs_f64();
         (at >= warmup).then(|| Some((at, mean_ms(times)?)))?
     });
-    let drift =
-        judge_drift(&series.collect::<Vec<_>>(), soak.duration, soak.latency_drift_ms_per_sec);
-    let Some(fit) = drift.fit.filter(|_| drift.verdict == DriftVerdict::Drifting) else {
-        return Vec::new();
-    };
+    let series: Vec<_> = series.collect();
+    told(&judge_drift(&series, soak.duration, soak.latency_drift_ms_per_sec), soak)
+        .into_iter()
+        .collect()
+}
+
+fn told(drift: &Drift, soak: &Soak) -> Option<Finding> {
+    match (drift.verdict, drift.fit) {
+        (DriftVerdict::Drifting, Some(fit)) => Some(slower(&fit, soak)),
+        (DriftVerdict::Indeterminate, _) => Some(unclear(drift, soak)),
+        _ => None,
+    }
+}
+
+fn slower(fit: &DriftFit, soak: &Soak) -> Finding {
     let message = format!(
         "calls get slower by {:.3} ms every second: from {:.1} ms to {:.1} ms over the run; the limit is {} ms a second",
         fit.slope,
@@ -37,7 +52,20 @@ pub(super) fn judge(tally: &Tally, info: &RunInfo) -> Vec<Finding> {
         fit.start + fit.predicted,
         soak.latency_drift_ms_per_sec
     );
-    vec![finding(LATENCY_DRIFT, Severity::Critical, message)]
+    finding(LATENCY_DRIFT, Severity::Critical, message)
+}
+
+/// Who sets a limit wants to know whether it is kept. With the usual one a short run is not to blame for
+/// being short, but it shows no more than that.
+fn unclear(drift: &Drift, soak: &Soak) -> Finding {
+    let usual = Soak::default().latency_drift_ms_per_sec;
+    let is_set = soak.latency_drift_ms_per_sec != usual;
+    let severity = if is_set { Severity::Warning } else { Severity::Info };
+    let why = drift.explain();
+    let message = format!("INDETERMINATE: whether calls get slower cannot be told: {why}");
+    let mut found = finding(DRIFT_INDETERMINATE, severity, message);
+    found.hint = Some("run it for longer".into());
+    found
 }
 
 fn mean_ms(times: &Buckets) -> Option<f64> {
@@ -50,8 +78,10 @@ fn mean_ms(times: &Buckets) -> Option<f64> {
 mod tests {
     use super::super::fixture::{Run, info};
     use super::*;
-    use crate::scenario::Scenario;
-    use std::time::Duration;
+    use crate::{
+        event::{Event, note},
+        scenario::Scenario,
+    };
 
     fn soak(latency: fn(u64) -> u64) -> Vec<Finding> {
         let run = (0..1_000).fold(Run::default(), |run, n| run.ok(n * 100, latency(n)));
@@ -75,6 +105,42 @@ mod tests {
         let found = judge(&run.tally, &soak);
         assert_eq!(found[0].id, LATENCY_DRIFT);
         assert!(found[0].message.contains("ms every second: from 1"), "{}", found[0].message);
+    }
+
+    #[test]
+    fn a_pause_in_the_middle_hides_no_drift_and_makes_none() {
+        // Held for 900 s after 50 of the 100: over all of it, the slope is a tenth of what it is.
+        let held = |latency: fn(u64) -> u64| {
+            let mut run = (0..1_000).fold(Run::default(), |run, n| {
+                run.ok(n * 100 + if n < 500 { 0 } else { 900_000 }, latency(n))
+            });
+            run.tally.observe(&Event::Scenario {
+                at: Duration::from_secs(950),
+                name: note::PAUSED.into(),
+                detail: "by hand".into(),
+                took: Some(Duration::from_secs(900)),
+            });
+            judge(&run.tally, &info(Scenario::soak().duration(Duration::from_secs(100))))
+        };
+        let found = held(|n| 10 + n / 20);
+        assert_eq!(found[0].id, LATENCY_DRIFT);
+        assert!(found[0].message.contains("by 0.5"), "{}", found[0].message);
+        assert_eq!(held(|n| 10 + n % 7), []);
+    }
+
+    #[test]
+    fn a_run_that_shows_no_trend_says_so_and_warns_where_a_limit_was_set() {
+        let judged = |seconds: u64, limit: f64| {
+            let run = (0..seconds * 10).fold(Run::default(), |run, n| run.ok(n * 100, 10));
+            let soak = Scenario::soak().duration(Duration::from_secs(seconds));
+            judge(&run.tally, &info(soak.latency_drift_ms_per_sec(limit)))
+        };
+        let short = judged(12, 0.5).remove(0);
+        assert_eq!((short.id.as_str(), short.severity), (DRIFT_INDETERMINATE, Severity::Warning));
+        let told = "INDETERMINATE: whether calls get slower cannot be told: 9 points do not show how latency changes";
+        assert_eq!(short.message, told);
+        assert_eq!(judged(12, 0.1)[0].severity, Severity::Info, "nobody asked");
+        assert_eq!(judged(14, 0.5), []);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::{finding, plural};
 use crate::{
     arguments::is_misdelivered,
     event::note,
+    jsonrpc::Defect,
     outcome::ErrorCategory,
     report::{Finding, RunInfo, Severity},
     tally::Tally,
@@ -20,8 +21,6 @@ const ORPHAN_REPLY: &str = "orphan_reply";
 
 pub(super) fn judge(tally: &Tally, _: &RunInfo) -> Vec<Finding> {
     let mut found = Vec::new();
-    // A reply of another call is well formed; `crossed` tells of it.
-    let malformed = tally.counts().of(ErrorCategory::Malformed).saturating_sub(tally.misdelivered);
     let defects = tally.notes.get(note::FRAME_DEFECT);
     let too_large = tally.notes.get(note::FRAME_TOO_LARGE);
     if let Some(note) = too_large {
@@ -31,18 +30,7 @@ pub(super) fn judge(tally: &Tally, _: &RunInfo) -> Vec<Finding> {
         large.hint = Some("the protocol sets no limit; raise ours with `--max-message`".into());
         found.push(large);
     }
-    if malformed > too_large.map_or(0, |note| note.count) {
-        let message =
-            format!("{} got a reply that is not valid JSON-RPC", plural(malformed, "call"));
-        let mut reply = finding(MALFORMED_REPLY, Severity::Critical, message);
-        reply.evidence = tally
-            .failures
-            .get(&ErrorCategory::Malformed)
-            .into_iter()
-            .flat_map(|note| note.examples.iter().filter(|told| !is_misdelivered(told)).cloned())
-            .collect();
-        found.push(reply);
-    }
+    found.extend(malformed_reply(tally));
     if let Some(note) = defects {
         let message = format!(
             "the server wrote {} that the protocol does not allow",
@@ -61,6 +49,23 @@ pub(super) fn judge(tally: &Tally, _: &RunInfo) -> Vec<Finding> {
         found.push(orphan);
     }
     found
+}
+
+/// Replies to calls that cannot be read. One of another call is well formed, and `crossed` tells of it;
+/// one that is too long was not read at all.
+fn malformed_reply(tally: &Tally) -> Option<Finding> {
+    let excused = tally.crossed.count + tally.not_echoed.count + tally.oversized;
+    let malformed = tally.counts().of(ErrorCategory::Malformed).saturating_sub(excused);
+    if malformed == 0 {
+        return None;
+    }
+    let message = format!("{} got a reply that is not valid JSON-RPC", plural(malformed, "call"));
+    let mut reply = finding(MALFORMED_REPLY, Severity::Critical, message);
+    let examples = tally.failures.get(&ErrorCategory::Malformed).map(|note| &note.examples);
+    let is_excused = |told: &str| is_misdelivered(told) || told == Defect::TooLarge.slug();
+    let told = examples.into_iter().flatten().filter(|told| !is_excused(told));
+    reply.evidence = told.cloned().collect();
+    Some(reply)
 }
 
 #[cfg(test)]
@@ -96,6 +101,26 @@ mod tests {
         let found = told(both);
         assert_eq!(found[0].message, "1 call got a reply that is not valid JSON-RPC");
         assert_eq!(found[0].evidence, ["no readable reply"]);
+    }
+
+    #[test]
+    fn frames_that_are_too_long_hide_no_broken_reply() {
+        let oversized = |run: Run| run.noted(note::FRAME_TOO_LARGE, "17 MB");
+        let noisy = (0..9).fold(Run::default().oks(3), |run, _| oversized(run));
+        let long = oversized(noisy.failed_with(ErrorCategory::Malformed, Defect::TooLarge.slug()));
+        let ids = |run: &Run| -> Vec<_> {
+            let found = judge(&run.tally, &info(Scenario::sustained()));
+            found.into_iter().map(|one| one.id).collect()
+        };
+        assert_eq!(ids(&long), [FRAME_TOO_LARGE], "a reply that was not read is not broken");
+        let mut broken = long.failed_with(ErrorCategory::Malformed, "not_json");
+        assert_eq!(ids(&broken), [FRAME_TOO_LARGE, MALFORMED_REPLY]);
+        let found = judge(&broken.tally, &info(Scenario::sustained())).remove(1);
+        assert_eq!(found.message, "1 call got a reply that is not valid JSON-RPC");
+        assert_eq!(found.evidence, ["not_json"]);
+        broken.tally.merge(broken.tally.clone());
+        let found = judge(&broken.tally, &info(Scenario::sustained())).remove(1);
+        assert_eq!(found.message, "2 calls got a reply that is not valid JSON-RPC");
     }
 
     #[test]

@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use super::finding;
 use crate::{
+    event::ProcessSample,
     report::{Finding, RunInfo, Severity},
     scenario::ScenarioKind,
     stats::{
         envelope::default_warmup,
         leak::{Growth, GrowthVerdict, judge_growth, per_unit},
     },
-    tally::Tally,
+    tally::{Tally, load_time},
     thresholds::NO_LIMIT,
 };
 
@@ -30,15 +31,14 @@ pub(super) fn judge(tally: &Tally, info: &RunInfo) -> Vec<Finding> {
     let ScenarioKind::Soak(soak) = &info.scenario.kind else { return Vec::new() };
     let limit = info.thresholds.memory_growth_mb;
     let limit = if limit == NO_LIMIT { MEMORY_LIMIT } else { limit };
-    let series = |value: fn(&crate::event::ProcessSample) -> f64| -> Vec<(f64, f64)> {
-        tally.samples.iter().map(|sample| (sample.at.as_secs_f64(), value(sample))).collect()
-    };
     if tally.samples.is_empty() {
         return vec![not_watched()];
     }
-    let memory = judge_series(&series(|sample| sample.rss_mb), soak.duration, limit);
-    let files =
-        judge_series(&series(|sample| f64::from(sample.open_files)), soak.duration, FILES_LIMIT);
+    let memory = series(tally, |sample| sample.rss_mb);
+    let files = series(tally, |sample| f64::from(sample.open_files));
+    let warmup = default_warmup(soak.duration);
+    let memory = judge_growth(&memory, soak.duration, warmup, limit);
+    let files = judge_growth(&files, soak.duration, warmup, FILES_LIMIT);
     let calls = tally.counts().ended();
     told_of_memory(&memory, calls).into_iter().chain(told_of_files(&files)).collect()
 }
@@ -51,11 +51,16 @@ fn not_watched() -> Finding {
     found
 }
 
-fn judge_series(samples: &[(f64, f64)], duration: Duration, limit: f64) -> Growth {
-    // Samples count from the start of the run; the load began with the first of them.
-    let begin = samples.first().map_or(0.0, |(at, _)| *at);
-    let samples: Vec<_> = samples.iter().map(|(at, value)| (at - begin, *value)).collect();
-    judge_growth(&samples, duration, default_warmup(duration), limit)
+/// What was seen, by the time that the load had gone on. Samples count from the start of the run; the
+/// load began with the first of them. What grows with the calls stands still while the load is held,
+/// and the duration of a soak leaves that out as well.
+fn series(tally: &Tally, value: fn(&ProcessSample) -> f64) -> Vec<(f64, f64)> {
+    let begin = tally.samples.first().map_or(Duration::ZERO, |sample| sample.at);
+    let seen = tally.samples.iter().filter_map(|sample| {
+        let at = load_time(&tally.pauses, begin, sample.at)?;
+        Some((at.as_secs_f64(), value(sample)))
+    });
+    seen.collect()
 }
 
 fn told_of_memory(growth: &Growth, calls: u64) -> Option<Finding> {
@@ -101,7 +106,7 @@ mod tests {
     use super::super::fixture::{Run, info};
     use super::*;
     use crate::{
-        event::{Event, ProcessSample},
+        event::{Event, note},
         scenario::Scenario,
     };
 
@@ -142,6 +147,34 @@ mod tests {
         let few = watched(5, |second| 50.0 + second as f64 * 9.0, |_| 9);
         assert_eq!(few[0].id, LEAK_INDETERMINATE);
         assert_eq!(few[0].hint.as_deref(), Some("run it for longer, or look more often"));
+    }
+
+    /// A soak of ten minutes that was held for half an hour in the middle, with a sample every 10 s.
+    fn held(memory: fn(f64) -> f64) -> Vec<Finding> {
+        let (from, to) = (Duration::from_secs(300), Duration::from_secs(2_100));
+        let mut run = Run::default().oks(5_000);
+        run.tally.observe(&Event::Scenario {
+            at: to,
+            name: note::PAUSED.into(),
+            detail: "by hand".into(),
+            took: Some(to - from),
+        });
+        for at in (0..240).map(|n| Duration::from_secs(n * 10)) {
+            let went_on = at.min(from) + at.saturating_sub(to);
+            let rss_mb = memory(went_on.as_secs_f64());
+            let sample =
+                ProcessSample { at, rss_mb, pss_mb: None, cpu_pct: 1.0, threads: 1, open_files: 9 };
+            run.tally.observe(&Event::Process(sample));
+        }
+        judge(&run.tally, &info(Scenario::soak().duration(Duration::from_secs(600))))
+    }
+
+    #[test]
+    fn a_pause_in_the_middle_hides_no_leak_and_makes_none() {
+        let found = held(|seconds| 50.0 + seconds / 15.0);
+        assert_eq!(found[0].id, LEAK_DETECTED, "{found:?}");
+        assert!((39.9..40.1).contains(&found[0].figures["over_the_run"]), "{found:?}");
+        assert_eq!(held(|_| 50.0), []);
     }
 
     #[test]

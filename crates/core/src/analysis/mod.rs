@@ -38,6 +38,7 @@ use crate::{
     tally::Tally,
 };
 
+pub(crate) use aborted::ENDED_ON_FAIL;
 pub(crate) use fuzz_report::stats as fuzz_stats;
 pub use lazy_init::{LAZY_INIT_CLIFF, is_cliff};
 pub(crate) use leak::LEAK_DETECTED;
@@ -80,6 +81,7 @@ pub static ANALYSES: &[(&str, Analysis)] = &[
 pub const INVALIDATING: &[&str] = &[
     accounting::OPEN,
     accounting::NOTHING_MEASURED,
+    ENDED_ON_FAIL,
     errors::ARGUMENTS_REFUSED,
     validity::LOAD_NOT_OFFERED,
     validity::GENERATOR_STOPPED,
@@ -96,6 +98,7 @@ pub fn judge(tally: &Tally, info: &RunInfo) -> Vec<Finding> {
     let mut findings: Vec<_> = analyses.flat_map(|(_, judge)| judge(tally, info)).collect();
     // The fuzzer tells its own, with the case.
     findings.retain(|finding| !is_fuzzed || finding.id != frames::MALFORMED_REPLY);
+    capacity::excuse(&mut findings, tally, info);
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     findings
 }

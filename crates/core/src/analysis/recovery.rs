@@ -4,14 +4,15 @@ use std::time::Duration;
 
 use super::finding;
 use crate::{
+    event::note,
     histogram,
     report::{Finding, RunInfo, Severity},
-    scenario::ScenarioKind,
-    tally::{Segment, Tally},
-    units::format_latency,
+    scenario::{ScenarioKind, Spike},
+    tally::{Pause, Segment, Tally, paused_within},
+    units::{format_latency, format_span},
 };
 
-/// The latency after the burst is not what it was before.
+/// The latency after the burst is not what it was before, or nothing is answered any more.
 pub(crate) const NO_RECOVERY: &str = "no_recovery";
 /// Calls fail in or after the burst that did not before.
 pub(crate) const BURST_ERRORS: &str = "burst_errors";
@@ -25,12 +26,73 @@ const MORE_ERRORS: f64 = 0.01;
 /// The last part of the cool-down, in seconds: what has not recovered by then will not. In a short
 /// run it is what lies wholly in the second half of the cool-down; before, the queue may still drain.
 const END: usize = 5;
+/// So many calls that were due by the rate before are not missing by chance.
+const MISSED: f64 = 5.0;
 
 pub(super) fn judge(tally: &Tally, info: &RunInfo) -> Vec<Finding> {
-    let ScenarioKind::Spike(_) = &info.scenario.kind else { return Vec::new() };
-    let [_, before, burst, after] = &tally.segments[..] else { return Vec::new() };
+    let ScenarioKind::Spike(spike) = &info.scenario.kind else { return Vec::new() };
+    // Where no call was made after the burst, that segment is missing.
+    let [_, before, burst, rest @ ..] = &tally.segments[..] else { return Vec::new() };
+    let nothing = Segment::default();
+    let after = rest.first().unwrap_or(&nothing);
     let errors = failed_more(before, burst, after);
-    slower_at_the_end(tally, before, after).into_iter().chain(errors).collect()
+    let slower = slower_at_the_end(tally, before, after);
+    slower
+        .or_else(|| silent_after(tally, spike, [before, burst, after]))
+        .into_iter()
+        .chain(errors)
+        .collect()
+}
+
+/// Silence is the worst way not to recover: no call is left over that could be slow. A run that was cut
+/// short has no end to speak of.
+fn silent_after(
+    tally: &Tally,
+    spike: &Spike,
+    [before, burst, after]: [&Segment; 3],
+) -> Option<Finding> {
+    let cuts = [note::INTERRUPTED, note::ENDED_ON_FAIL, note::ABORTED];
+    if burst.counts.issued == 0 || cuts.iter().any(|cut| tally.noted(cut) > 0) {
+        return None;
+    }
+    let sent = after.counts.issued - after.counts.dropped;
+    let usual = before.counts.ended() as f64 / spike.spike_at.as_secs_f64();
+    let are_due = |time: Duration| usual * time.as_secs_f64() >= MISSED;
+    let cool_down =
+        spike.duration.saturating_sub(spike.spike_at.saturating_add(spike.spike_duration));
+    let (from, to) = last_seconds(tally, before.first_start?, spike.duration, cool_down);
+    let went_on = (to - from).saturating_sub(paused_within(&tally.pauses, from, to));
+    let why = if sent == 0 && are_due(cool_down) {
+        "no call was made after it, because those before it had not ended".to_owned()
+    } else if are_due(went_on) && !any_ended(tally, from, to) {
+        format!("no call ended in the last {} of the load", format_span(went_on))
+    } else {
+        return None;
+    };
+    let message = format!("the server has not recovered from the burst: {why}");
+    Some(finding(NO_RECOVERY, Severity::Warning, message).figure("before_per_sec", usual))
+}
+
+/// The last whole seconds in which load was due, from the start of the run. Calls that end later are
+/// stragglers.
+fn last_seconds(
+    tally: &Tally,
+    begin: Duration,
+    load: Duration,
+    cool_down: Duration,
+) -> (Duration, Duration) {
+    let held: Duration = tally.pauses.iter().map(Pause::length).sum();
+    let over = begin.saturating_add(load).saturating_add(held);
+    let from = over.saturating_sub(Duration::from_secs(END as u64).min(cool_down / 2));
+    let from = Duration::from_secs(from.as_secs_f64().ceil() as u64);
+    (from, Duration::from_secs(over.as_secs()).max(from))
+}
+
+fn any_ended(tally: &Tally, from: Duration, to: Duration) -> bool {
+    let seconds = tally.timeline.seconds();
+    let until = seconds.len().min(to.as_secs() as usize);
+    let last = seconds.get(from.as_secs() as usize..until).unwrap_or_default();
+    last.iter().any(|second| second.ok + second.errors > 0)
 }
 
 fn slower_at_the_end(tally: &Tally, before: &Segment, after: &Segment) -> Option<Finding> {
@@ -81,7 +143,7 @@ fn failed_more(before: &Segment, burst: &Segment, after: &Segment) -> Option<Fin
 mod tests {
     use super::super::fixture::{Run, info};
     use super::*;
-    use crate::{outcome::ErrorCategory, scenario::Scenario};
+    use crate::{event::Event, outcome::ErrorCategory, scenario::Scenario};
 
     /// The burst is in the middle third; there are ten calls a second.
     fn spike(seconds: u64, at_the_end: u64) -> Tally {
@@ -98,15 +160,74 @@ mod tests {
             .tally
     }
 
+    fn thirds(seconds: u64) -> RunInfo {
+        let third = Duration::from_secs(seconds / 3);
+        info(Scenario::spike().duration(third * 3).burst(third, third))
+    }
+
     #[test]
     fn a_server_that_stays_slow_is_told_and_one_that_recovers_is_not() {
-        let info = info(Scenario::spike());
         for seconds in [9, 30] {
+            let info = thirds(seconds);
             assert_eq!(judge(&spike(seconds, 200), &info)[0].id, NO_RECOVERY, "{seconds} s");
             assert_eq!(judge(&spike(seconds, 6), &info), [], "{seconds} s");
         }
         // Too short to say anything of its end; the burst itself must not be taken for it.
-        assert_eq!(judge(&spike(3, 6), &info), []);
+        assert_eq!(judge(&spike(3, 6), &thirds(3)), []);
+    }
+
+    /// Ten calls a second for 10 s, a burst of them of which one ends 20 s later, and `after`.
+    fn burst_then(after: impl Fn(Run) -> Run) -> Run {
+        let before = (0..100).fold(Run::default(), |run, n| run.ok_in(1, n * 100, 5));
+        let burst = (0..500).fold(before, |run, n| run.ok_in(2, 10_000 + n * 20, 300));
+        after(burst.ok_in(2, 19_000, 20_000))
+    }
+
+    fn silent(run: &Run) -> Vec<String> {
+        judge(&run.tally, &thirds(30)).into_iter().map(|found| found.message).collect()
+    }
+
+    #[test]
+    fn a_server_that_answers_nothing_after_a_burst_has_not_recovered() {
+        let none = burst_then(|run| run);
+        let told = "the server has not recovered from the burst: no call was made after it, because those \
+                    before it had not ended";
+        assert_eq!(silent(&none), [told]);
+        let found = judge(&none.tally, &thirds(30)).remove(0);
+        assert_eq!((found.id.as_str(), found.severity), (NO_RECOVERY, Severity::Warning));
+        assert!((9.9..10.1).contains(&found.figures["before_per_sec"]), "{found:?}");
+        let soon_silent = burst_then(|run| (0..20).fold(run, |run, n| run.ok_in(3, 20_000 + n, 5)));
+        let told =
+            "the server has not recovered from the burst: no call ended in the last 5s of the load";
+        assert_eq!(silent(&soon_silent), [told]);
+        // Of a burst that one straggler outlives a healthy server has recovered.
+        let fine = burst_then(|run| (0..100).fold(run, |run, n| run.ok_in(3, 20_000 + n * 100, 5)));
+        assert_eq!(silent(&fine), [""; 0]);
+    }
+
+    #[test]
+    fn calls_that_were_not_sent_are_none_and_few_may_be_missing_by_chance() {
+        let mut dropped = burst_then(|run| run);
+        let at = Duration::from_secs(21);
+        dropped.tally.observe(&Event::Dropped { at, worker: 0, segment: 3, count: 90 });
+        assert!(silent(&dropped)[0].contains("no call was made"), "{:?}", silent(&dropped));
+        let rare = (0..4).fold(Run::default(), |run, n| run.ok_in(1, n * 2_500, 5));
+        assert_eq!(silent(&rare.ok_in(2, 10_000, 300)), [""; 0], "a call every 2.5 s");
+    }
+
+    #[test]
+    fn a_run_that_was_cut_short_and_a_load_that_was_held_are_not_silent() {
+        for cut in [note::INTERRUPTED, note::ENDED_ON_FAIL, note::ABORTED] {
+            assert_eq!(silent(&burst_then(|run| run).noted(cut, "x")), [""; 0], "{cut}");
+        }
+        let mut held = burst_then(|run| {
+            (0..100).fold(run, |run, n| {
+                run.ok_in(3, 20_000 + n * 100 + if n < 90 { 0 } else { 60_000 }, 5)
+            })
+        });
+        let (from, to) = (Duration::from_secs(29), Duration::from_secs(89));
+        held.tally.pauses.push(Pause { from, to });
+        assert_eq!(silent(&held), [""; 0]);
     }
 
     #[test]
@@ -129,7 +250,7 @@ mod tests {
                 let took = if n < 100 { before } else { at_the_end };
                 run.ok_in(1 + (n / 100) as u16, n * 100, took)
             });
-            judge(&run.tally, &info(Scenario::spike()))
+            judge(&run.tally, &thirds(30))
         };
         assert_eq!(judged(100, 150), [], "half as long again");
         assert_eq!(judged(4, 12), [], "three times as long, but only 8 ms more");

@@ -19,7 +19,7 @@ pub(crate) const DEADLOCK: &str = "deadlock";
 /// Most calls of a concurrent burst were slow.
 const CONCURRENCY_DEGRADES: &str = "concurrency_degrades_latency";
 /// Some calls passed the hang threshold and were answered later.
-const SLOW_CALLS: &str = "slow_calls";
+pub(super) const SLOW_CALLS: &str = "slow_calls";
 
 pub(super) fn judge(tally: &Tally, info: &RunInfo) -> Vec<Finding> {
     deadlock(tally).or_else(|| slow(tally, info)).into_iter().collect()
@@ -130,7 +130,11 @@ fn slow(tally: &Tally, info: &RunInfo) -> Option<Finding> {
 fn slow_severity(info: &RunInfo, late: u64, issued: u64) -> Severity {
     match info.scenario.kind {
         ScenarioKind::DeadlockProbe(_) => Severity::Info,
-        ScenarioKind::Sustained(_) if late * 2 > issued => Severity::Critical,
+        ScenarioKind::Sustained(_) | ScenarioKind::Soak(_) | ScenarioKind::Pattern(_)
+            if late * 2 > issued =>
+        {
+            Severity::Critical
+        }
         _ => Severity::Warning,
     }
 }
@@ -222,11 +226,18 @@ mod tests {
 
     #[test]
     fn steady_load_that_is_mostly_slow_is_a_failure() {
-        let steady = info(Scenario::sustained());
-        let mostly = Run::default().slow(6_000).slow(7_000).ok(0, 5);
-        assert_eq!(ids(mostly, &steady), [(SLOW_CALLS.to_owned(), Severity::Critical)]);
-        let few = Run::default().slow(6_000).oks(5);
-        assert_eq!(ids(few, &steady), [(SLOW_CALLS.to_owned(), Severity::Warning)]);
+        let mostly = || Run::default().slow(6_000).slow(7_000).ok(0, 5);
+        let steady =
+            [Scenario::sustained().build(), Scenario::soak().build(), Scenario::pattern().build()];
+        for steady in steady.map(info) {
+            let critical = [(SLOW_CALLS.to_owned(), Severity::Critical)];
+            assert_eq!(ids(mostly(), &steady), critical);
+            let few = Run::default().slow(6_000).oks(5);
+            assert_eq!(ids(few, &steady), [(SLOW_CALLS.to_owned(), Severity::Warning)]);
+        }
+        // What is beyond the capacity on purpose is slow on purpose.
+        let ramp = info(Scenario::ramp());
+        assert_eq!(ids(mostly(), &ramp), [(SLOW_CALLS.to_owned(), Severity::Warning)]);
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use super::finding;
 use crate::{
     report::{Finding, RunInfo, Severity, validity},
-    tally::Tally,
+    scenario::ScenarioKind,
+    tally::{Counts, Tally},
     units::format_latency,
 };
 use std::time::Duration;
@@ -35,20 +36,29 @@ pub(super) fn judge(tally: &Tally, info: &RunInfo) -> Vec<Finding> {
         found.push(bound);
     }
     found.extend(tally.generator.standstill().map(stopped));
-    let (dropped, issued) = (total.counts.dropped, total.counts.issued);
-    if dropped > 0 {
-        let share = dropped as f64 / issued.max(1) as f64;
-        let id = if share > TOO_MANY { LOAD_NOT_OFFERED } else { DROPPED_CALLS };
-        let message = format!(
-            "{dropped} of {issued} calls that were due were not sent: too many were in flight"
-        );
-        let mut told = finding(id, Severity::Warning, message);
-        told.evidence = vec!["the calls that were not sent are missing from the latencies".into()];
-        told.hint =
-            Some("the server cannot keep up; lower `rate`, or raise `max_in_flight`".into());
-        found.push(told);
-    }
+    found.extend(dropped(&total.counts, info));
     found
+}
+
+fn dropped(counts: &Counts, info: &RunInfo) -> Option<Finding> {
+    let (dropped, issued) = (counts.dropped, counts.issued);
+    if dropped == 0 {
+        return None;
+    }
+    let message =
+        format!("{dropped} of {issued} calls that were due were not sent: too many were in flight");
+    if matches!(info.scenario.kind, ScenarioKind::Capacity(_)) {
+        // How a search finds out what is too much; the trial has failed by it.
+        let mut told = finding(DROPPED_CALLS, Severity::Info, message);
+        told.evidence = vec!["a trial in which calls were dropped has failed".into()];
+        return Some(told);
+    }
+    let share = dropped as f64 / issued.max(1) as f64;
+    let id = if share > TOO_MANY { LOAD_NOT_OFFERED } else { DROPPED_CALLS };
+    let mut told = finding(id, Severity::Warning, message);
+    told.evidence = vec!["the calls that were not sent are missing from the latencies".into()];
+    told.hint = Some("the server cannot keep up; lower `rate`, or raise `max_in_flight`".into());
+    Some(told)
 }
 
 /// Calls that were on their way look slow by our own fault, and none were sent meanwhile.

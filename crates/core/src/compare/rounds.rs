@@ -6,7 +6,10 @@ use super::{
 };
 use crate::{
     report::Report,
-    stats::bootstrap::{DifferenceVerdict, ENOUGH_ROUNDS, Figure, Tolerance, compare_paired},
+    stats::{
+        bootstrap::{DifferenceVerdict, ENOUGH_ROUNDS, Figure, Tolerance, compare_paired},
+        order::median,
+    },
 };
 
 /// One server and its runs, one a round.
@@ -113,14 +116,50 @@ fn one_change(figure: Figure, values: &[(f64, f64)], policy: &Policy) -> FigureC
     let unit = if figure.quantile().is_some() { 1e6 } else { 1.0 };
     change.base_spread = spread(values.iter().map(|value| value.0 / unit));
     change.current_spread = spread(values.iter().map(|value| value.1 / unit));
-    if change.interval.is_none() {
-        let rounds = match values.len() {
-            1 => "is one round".to_owned(),
-            rounds => format!("are {rounds} rounds"),
-        };
-        change.why = Some(format!("there {rounds}, and {ENOUGH_ROUNDS} are needed"));
+    without_success(&mut change, values);
+    if change.interval.is_none() && change.why.is_none() {
+        change.why = Some(too_few(values));
     }
     change
+}
+
+/// A round in which the candidate delivered nothing has no ratio that could be averaged with those of
+/// others. Leaving it out would judge the rest alone, as if the worst had not happened.
+fn without_success(change: &mut FigureChange, values: &[(f64, f64)]) {
+    let failed = values.iter().filter(|(base, candidate)| *base > 0.0 && *candidate == 0.0).count();
+    if change.figure != Figure::Throughput || failed == 0 {
+        return;
+    }
+    let always = failed == values.len();
+    change.base = median(values.iter().map(|value| value.0));
+    change.current = median(values.iter().map(|value| value.1));
+    let both = change.base.zip(change.current);
+    change.change = both.and_then(|(base, current)| change.figure.change(base, current));
+    change.interval = None;
+    change.verdict = if always { DifferenceVerdict::Worse } else { DifferenceVerdict::Undecided };
+    change.kept = change.allowed.filter(|_| always).map(|_| false);
+    change.why = Some(format!("in {failed} of {} no call succeeded", plural(values.len())));
+}
+
+fn too_few(values: &[(f64, f64)]) -> String {
+    let compared = values.iter().filter(|(base, _)| *base > 0.0).count();
+    if values.len() >= ENOUGH_ROUNDS && compared < values.len() {
+        let missing = values.len() - compared;
+        return format!(
+            "in {missing} of {} the base has nothing to compare with",
+            plural(values.len())
+        );
+    }
+    let are = if values.len() == 1 {
+        "is one round".into()
+    } else {
+        format!("are {}", plural(values.len()))
+    };
+    format!("there {are}, and {ENOUGH_ROUNDS} are needed")
+}
+
+fn plural(rounds: usize) -> String {
+    if rounds == 1 { "1 round".into() } else { format!("{rounds} rounds") }
 }
 
 fn spread(values: impl Iterator<Item = f64> + Clone) -> Option<Spread> {
@@ -243,6 +282,31 @@ mod tests {
             changes(&[(Some(1.0), Some(2.0)), (None, Some(2.0))], &Policy::default(), known);
         assert_eq!(found.iter().map(|change| change.figure).collect::<Vec<_>>(), [Figure::P95]);
         assert_eq!(found[0].why.as_deref(), Some("there is one round, and 3 are needed"));
+    }
+
+    #[test]
+    fn a_round_without_a_success_is_not_left_out_of_the_throughput() {
+        let policy = Policy::default();
+        let of = |values: &[(f64, f64)]| one_change(Figure::Throughput, values, &policy);
+        let same = (100.0, 100.0);
+        let healthy = of(&[same, same, same, same]);
+        assert_eq!((healthy.verdict, healthy.kept), (DifferenceVerdict::Same, Some(true)));
+        let some = of(&[same, same, (100.0, 0.0), same]);
+        assert_eq!((some.verdict, some.kept), (DifferenceVerdict::Undecided, None));
+        assert_eq!((some.interval, some.current), (None, Some(100.0)));
+        assert_eq!(some.why.as_deref(), Some("in 1 of 4 rounds no call succeeded"));
+        let all = of(&[(100.0, 0.0); 3]);
+        assert_eq!((all.verdict, all.kept), (DifferenceVerdict::Worse, Some(false)));
+        assert_eq!((all.base, all.current, all.change), (Some(100.0), Some(0.0), Some(-1.0)));
+        assert_eq!(all.why.as_deref(), Some("in 3 of 3 rounds no call succeeded"));
+        let one = of(&[(100.0, 0.0)]);
+        assert_eq!(one.why.as_deref(), Some("in 1 of 1 round no call succeeded"));
+        let free = Policy { throughput: None, ..Policy::default() };
+        let free = one_change(Figure::Throughput, &[(100.0, 0.0); 3], &free);
+        assert_eq!((free.allowed, free.kept), (None, None), "nothing is judged");
+        let base = of(&[(0.0, 100.0), same, same]);
+        let told = "in 1 of 3 rounds the base has nothing to compare with";
+        assert_eq!(base.why.as_deref(), Some(told));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::{
     scenario::{Scenario, ScenarioKind, ToolCall},
     secrets::{MASK, is_masked_argument, is_masked_url, masked_url},
     server::{ProtocolChoice, Server, Transport},
-    thresholds::{NO_LIMIT, NO_TIME_LIMIT, Thresholds},
+    thresholds::{NO_LIMIT, NO_MINIMUM, NO_TIME_LIMIT, Thresholds},
 };
 
 /// Judges everything that a run is made of.
@@ -232,15 +232,35 @@ fn memory_can_be_measured(server: &Server, limits: &Thresholds) -> Result<(), Co
         .map_err(|error| error.with_hint("say which it is with `pid`, or start it with `command`"))
 }
 
-/// A search for the highest rate that keeps the thresholds needs some.
+/// A search for the highest rate that keeps the thresholds needs some that a trial can be judged by.
 fn search_has_a_goal(scenario: &Scenario, limits: &Thresholds) -> Result<(), ConfigError> {
-    let searches = matches!(scenario.kind, ScenarioKind::Capacity(_));
-    let times = limits.latencies().iter().any(|(_, _, limit)| *limit != NO_TIME_LIMIT);
-    let goal = times || limits.error_rate != NO_LIMIT || !limits.tool.is_empty();
-    refuse(searches && !goal, "thresholds", "`capacity` needs a limit to search for")
+    if !matches!(scenario.kind, ScenarioKind::Capacity(_)) {
+        return Ok(());
+    }
+    search_chooses_its_rate(limits)?;
+    let is_goal = |limits: &Thresholds| {
+        let times = limits.latencies().iter().any(|(_, _, limit)| *limit != NO_TIME_LIMIT);
+        times || limits.error_rate != NO_LIMIT
+    };
+    let goal = is_goal(limits) || limits.tool.iter().any(|tool| is_goal(&tool.as_thresholds()));
+    refuse(!goal, "thresholds", "`capacity` needs a limit on time or errors to search for")
         .map_err(|error| error.with_hint("set `p99_latency` or `error_rate`"))?;
     let message = "`capacity` goes beyond its limits on purpose, so it cannot end on one";
-    refuse(searches && scenario.abort_on_fail, "scenario.abort_on_fail", message)
+    refuse(scenario.abort_on_fail, "scenario.abort_on_fail", message)
+}
+
+/// No trial is asked for more than its own rate, so a lowest one would be judged nowhere.
+fn search_chooses_its_rate(limits: &Thresholds) -> Result<(), ConfigError> {
+    let chosen = |minimum: f64, at: KeyPath| {
+        let message = "`capacity` chooses the rate itself, so none can be asked for";
+        refuse(minimum != NO_MINIMUM, at.key("min_rps"), message)
+            .map_err(|error| error.with_hint("leave it out, and see which rate the search finds"))
+    };
+    chosen(limits.min_rps, KeyPath::from("thresholds"))?;
+    let mut tools = limits.tool.iter().enumerate();
+    tools.try_for_each(|(index, tool)| {
+        chosen(tool.min_rps, KeyPath::from("thresholds.tool").index(index))
+    })
 }
 
 fn refuse(

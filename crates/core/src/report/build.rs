@@ -227,8 +227,11 @@ fn steps(tally: &Tally) -> Vec<StepStats> {
 /// The limits on all calls, then those on single tools.
 fn violations(limits: &Thresholds, report: &Report, tally: &Tally) -> Vec<ThresholdViolation> {
     if matches!(report.scenario_kind, ScenarioKind::Capacity(_)) {
-        // A search goes beyond the limits on purpose; each of its trials was judged by itself.
-        return Vec::new();
+        // A search goes beyond the limits on purpose, and each of its trials was judged by itself. Memory
+        // grows over all of them.
+        let memory_growth_mb = limits.memory_growth_mb;
+        let memory = Thresholds { memory_growth_mb, ..Thresholds::default() };
+        return memory.evaluate(&measured(report));
     }
     let mut violations = limits.evaluate(&measured(report));
     let seconds = tally.total().load_time().as_secs_f64();
@@ -426,10 +429,33 @@ mod tests {
     }
 
     #[test]
-    fn a_search_is_not_judged_as_a_whole() {
-        let limits = Thresholds { p50_latency: Duration::from_millis(1), ..Thresholds::default() };
-        let of = |run: Run| run.limits(limits.clone()).ok("t", 200, 9_000).report();
-        assert_eq!(of(sustained()).threshold_violations.len(), 1);
-        assert!(of(Run::of(Scenario::capacity())).threshold_violations.is_empty());
+    fn a_run_that_its_gate_has_ended_does_not_pass() {
+        let limits = |error_rate| Thresholds { error_rate, ..Thresholds::default() };
+        let ended = |error_rate: f64, is_ended: bool| {
+            let run = sustained().limits(limits(error_rate)).ok("t", 1_000, 9);
+            let run = run.failed("t", ErrorCategory::ToolError, 50, "no");
+            let run =
+                if is_ended { run.noted(note::ENDED_ON_FAIL, "50 of 100 failed") } else { run };
+            run.report()
+        };
+        assert_eq!(ended(0.01, true).verdict, Verdict::Fail);
+        let kept = ended(0.1, true);
+        assert_eq!((kept.verdict, kept.passed()), (Verdict::Invalid, false));
+        assert_eq!(ended(0.1, false).verdict, Verdict::Warning);
+    }
+
+    #[test]
+    fn a_search_is_judged_as_a_whole_by_its_memory_alone() {
+        let p50_latency = Duration::from_millis(1);
+        let limits = Thresholds { p50_latency, memory_growth_mb: 5.0, ..Thresholds::default() };
+        let broken = |scenario: Scenario, memory: &[f64]| -> Vec<_> {
+            let run = Run::of(scenario).limits(limits.clone()).ok("t", 200, 9_000).memory(memory);
+            run.report().threshold_violations.iter().map(|broken| broken.metric).collect()
+        };
+        let (grown, level) = ([1.0, 9.0], [1.0, 1.5]);
+        let both = [ThresholdKind::P50Latency, ThresholdKind::MemoryGrowthMb];
+        assert_eq!(broken(Scenario::sustained().build(), &grown), both);
+        assert_eq!(broken(Scenario::capacity().build(), &grown), both[1..]);
+        assert_eq!(broken(Scenario::capacity().build(), &level), []);
     }
 }

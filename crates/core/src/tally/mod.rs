@@ -29,9 +29,10 @@ use std::{collections::BTreeMap, time::Duration};
 use hdrhistogram::Histogram;
 
 use crate::{
-    arguments::is_misdelivered,
+    arguments::{CROSSED, NOT_ECHOED},
     event::{Call, Diagnosis, Event, Failure, Phase, ProcessSample, note as notes},
     histogram,
+    jsonrpc::Defect,
     outcome::ErrorCategory,
     trace::Untraced,
     units::nanos,
@@ -42,6 +43,7 @@ pub use generator::Generator;
 pub use lanes::Lane;
 pub(crate) use lanes::burst;
 pub use note::Note;
+pub(crate) use pauses::load_time;
 pub use pauses::{Pause, paused_within};
 pub use segment::Segment;
 pub use timeline::{Moment, Second, Seconds, Timeline};
@@ -67,8 +69,13 @@ pub struct Tally {
     pub failures: BTreeMap<ErrorCategory, Note>,
     /// The first calls, one by one.
     pub lanes: Vec<Lane>,
-    /// Failures of which the reply itself was well formed, but was that of another call, or may be.
-    pub misdelivered: u64,
+    /// Malformed replies that were well formed themselves, but were those of other calls. They have
+    /// examples of their own: among all that is malformed, what comes often would crowd them out.
+    pub crossed: Note,
+    /// The same of replies that do not show whose they are.
+    pub not_echoed: Note,
+    /// Malformed replies that were only longer than we take.
+    pub oversized: u64,
     /// What silent calls turned out to be, with the evidence.
     pub diagnoses: BTreeMap<Diagnosis, Note>,
     /// When the load was held on purpose, in order.
@@ -142,7 +149,9 @@ impl Tally {
             None => failure.message.clone().into_owned(),
         };
         self.failures.entry(failure.category).or_default().add(at, &what);
-        self.misdelivered += u64::from(is_misdelivered(&failure.message));
+        if failure.category == ErrorCategory::Malformed {
+            self.observe_malformed(at, &failure.message);
+        }
         if failure.category == ErrorCategory::Hang {
             self.hung_for.push(at.saturating_sub(call.started));
         }
@@ -153,6 +162,16 @@ impl Tally {
             segment.tool_of(call).counts.fail(failure.category);
         } else {
             self.observe_end(call, at, Some(failure.category));
+        }
+    }
+
+    fn observe_malformed(&mut self, at: Duration, message: &str) {
+        if message.starts_with(CROSSED) {
+            self.crossed.add(at, message);
+        } else if message.starts_with(NOT_ECHOED) {
+            self.not_echoed.add(at, message);
+        } else if message == Defect::TooLarge.slug() {
+            self.oversized += 1;
         }
     }
 
@@ -222,7 +241,9 @@ impl Tally {
         note::merge_notes(&mut self.notes, other.notes);
         note::merge_notes(&mut self.failures, other.failures);
         note::merge_notes(&mut self.diagnoses, other.diagnoses);
-        self.misdelivered += other.misdelivered;
+        self.crossed.merge(&other.crossed);
+        self.not_echoed.merge(&other.not_echoed);
+        self.oversized += other.oversized;
         lanes::merge(&mut self.lanes, other.lanes);
         self.pauses.extend(other.pauses);
         self.pauses.sort_by_key(|pause| pause.from);

@@ -187,7 +187,7 @@ fn eventful(segment: u16) -> Tally {
         at: at(310),
         failure: Failure {
             category: ErrorCategory::Malformed,
-            message: format!("{}: nonce 7", crate::arguments::CROSSED).into(),
+            message: format!("{}: nonce 7", CROSSED).into(),
             code: Some(-32_000),
         },
     });
@@ -206,10 +206,10 @@ fn eventful(segment: u16) -> Tally {
 #[test]
 fn whatever_happens_to_a_call_is_counted_once() {
     let tally = eventful(0);
-    assert_eq!((tally.hang_count, tally.deadlock_count, tally.misdelivered), (2, 1, 1));
+    assert_eq!((tally.hang_count, tally.deadlock_count, tally.crossed.count), (2, 1, 1));
     assert_eq!(tally.hung_for, [6, 9].map(Duration::from_secs));
     assert_eq!(tally.diagnoses[&Diagnosis::Wedged].examples, ["no ping"]);
-    let told = format!("-32000: {}: nonce 7", crate::arguments::CROSSED);
+    let told = format!("-32000: {}: nonce 7", CROSSED);
     assert_eq!(tally.failures[&ErrorCategory::Malformed].examples, [told]);
     assert_eq!(tally.failures[&ErrorCategory::Hang].examples, ["x"]);
     assert_eq!((tally.events, tally.noted(notes::INTERRUPTED)), (14, 1));
@@ -226,7 +226,7 @@ fn workers_add_up_whichever_has_seen_more_steps() {
     for (one, other) in [(0, 2), (2, 0), (1, 1)] {
         let mut both = eventful(one);
         both.merge(eventful(other));
-        assert_eq!((both.hang_count, both.deadlock_count, both.misdelivered), (4, 2, 2));
+        assert_eq!((both.hang_count, both.deadlock_count, both.crossed.count), (4, 2, 2));
         assert_eq!((both.hung_for.len(), both.pauses.len(), both.events), (4, 2, 28));
         assert_eq!(both.noted(notes::INTERRUPTED), 2);
         assert_eq!(both.diagnoses[&Diagnosis::Wedged].count, 2);

@@ -7,7 +7,8 @@ use mcp_loadtest_core::event::note;
 use crate::context::Context;
 
 const INTERVAL: Duration = Duration::from_millis(250);
-/// A verdict on fewer calls than this would be hasty.
+/// A verdict on fewer calls than this would be hasty. However many they are, the calls on their way may
+/// bring a share back within its limit: such a run is INVALID, see `ended_on_fail`.
 const ENOUGH: u64 = 100;
 
 /// Looks at the thresholds now and then; ends the load when one cannot be kept any more. Never

@@ -28,8 +28,10 @@ pub(super) const ENTRY: Entry = Entry {
 3. Halve the gap between the best passing and the lowest failing rate until it is within
    `precision`.
 4. Confirm the answer: it must pass twice more, or the next lower rate is tried.
-5. A trial in which the generator itself could not keep up ends the search, and says so.",
-    knobs: "--rate-from, --rate-to, --hold, --precision, --max-in-flight, --p99-latency, --error-rate",
+5. A trial in which the generator itself could not keep up ends the search, and says so.
+6. `memory_growth_mb` is judged at the end, over all trials. What fails beyond a rate that holds is
+   told, but is no reason to fail.",
+    knobs: "--rate-from, --rate-to, --hold, --precision, --max-in-flight, --p99-latency, --error-rate, --memory-growth-mb",
     drive: |stage| Box::pin(drive(stage)) as Driving,
 };
 

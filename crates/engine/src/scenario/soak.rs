@@ -19,7 +19,7 @@ pub(super) const ENTRY: Entry = Entry {
    `memory_growth_mb` (default 10), both as it is and on the lowest values of each window;
    INDETERMINATE when the points scatter too much (R² below 0.5).
 5. Fit a line through the mean latency of every second: drift when it grows by more than
-   `latency_drift_ms_per_sec`.",
+   `latency_drift_ms_per_sec`; INDETERMINATE when too few seconds are left to show it.",
     knobs: "--concurrent, --rate, --duration, --leak-check-interval, --latency-drift, --memory-growth-mb",
     drive: |stage| Box::pin(load::drive(stage)) as Driving,
 };

@@ -14,7 +14,8 @@ pub(super) const ENTRY: Entry = Entry {
 2. Raise it `spike_multiplier` times for `spike_duration`.
 3. Go back to the steady load until `duration` has passed.
 4. Judge each of the three steps by itself: how latency and errors change in the burst, and how
-   long after it the latency takes to come back to what it was before.",
+   long after it the latency takes to come back to what it was before. Where no call is made or
+   answered at the end, the server has not recovered.",
     knobs: "--concurrent, --rate, --duration, --spike-at, --spike-duration, --spike-multiplier, --sessions",
     drive: |stage| Box::pin(load::drive(stage)) as Driving,
 };

@@ -42,19 +42,37 @@ fn servers_that_cannot_be_reached_are_refused() {
 }
 
 #[test]
-fn a_search_wants_any_limit_and_others_want_none() {
+fn a_search_wants_a_limit_that_trials_can_tell_and_others_want_none() {
     let limit = |limits: Thresholds| search_has_a_goal(&Scenario::capacity().build(), &limits);
     assert_eq!(key(limit(Thresholds::default())), "[thresholds]");
     let p95_latency = Duration::from_millis(5);
     assert_eq!(limit(Thresholds { p95_latency, ..Thresholds::default() }), Ok(()));
     assert_eq!(limit(Thresholds { error_rate: 0.1, ..Thresholds::default() }), Ok(()));
-    let tool = vec![ToolThresholds::new("echo")];
-    assert_eq!(limit(Thresholds { tool, ..Thresholds::default() }), Ok(()));
+    let of_tool = |tool| limit(Thresholds { tool: vec![tool], ..Thresholds::default() });
+    let echo = || ToolThresholds::new("echo");
+    assert_eq!(of_tool(ToolThresholds { p95_latency, ..echo() }), Ok(()));
+    assert_eq!(of_tool(ToolThresholds { error_rate: 0.1, ..echo() }), Ok(()));
+    assert_eq!(key(of_tool(echo())), "[thresholds]", "it limits nothing");
+    let grows = Thresholds { memory_growth_mb: 9.0, ..Thresholds::default() };
+    assert_eq!(key(limit(grows)), "[thresholds]", "memory is judged at the end");
     let load = Scenario::sustained().abort_on_fail(true).build();
     assert_eq!(search_has_a_goal(&load, &Thresholds::default()), Ok(()));
     let endless = Scenario::capacity().abort_on_fail(true).build();
     let limits = Thresholds { error_rate: 0.1, ..Thresholds::default() };
     assert_eq!(key(search_has_a_goal(&endless, &limits)), "[scenario] abort_on_fail");
+}
+
+#[test]
+fn a_search_is_asked_for_no_rate() {
+    let search = |limits: &Thresholds| search_has_a_goal(&Scenario::capacity().build(), limits);
+    let all = Thresholds { error_rate: 0.1, min_rps: 50.0, ..Thresholds::default() };
+    let refused = search(&all).unwrap_err();
+    assert_eq!(refused.key.to_string(), "[thresholds] min_rps");
+    assert!(refused.to_string().contains("chooses the rate itself"), "{refused}");
+    let slowest = ToolThresholds { min_rps: 5.0, ..ToolThresholds::new("echo") };
+    let one = Thresholds { min_rps: 0.0, tool: vec![slowest], ..all.clone() };
+    assert_eq!(key(search(&one)), "[thresholds] tool[0].min_rps");
+    assert_eq!(search_has_a_goal(&Scenario::sustained().build(), &all), Ok(()));
 }
 
 #[test]

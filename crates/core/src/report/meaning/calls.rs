@@ -2,7 +2,7 @@
 
 use super::literal;
 use crate::{
-    analysis::DEADLOCK,
+    analysis::{DEADLOCK, ENDED_ON_FAIL},
     display::visible,
     outcome::ErrorCategory,
     report::{
@@ -33,6 +33,17 @@ pub(super) fn interrupted(report: &Report) -> Option<String> {
 pub(super) fn paused(report: &Report) -> Option<String> {
     let times = phrases::paused(report)?;
     Some(format!("The load was paused by hand ({times}): rates leave that time out."))
+}
+
+/// Calls that were on their way when the run was ended may bring a share back within its limit.
+pub(super) fn ended_on_fail(report: &Report) -> Option<String> {
+    let ended = report.finding(ENDED_ON_FAIL).filter(|_| report.threshold_violations.is_empty())?;
+    let why = ended.evidence.first().map(|why| format!(" ({})", visible(why, 160)));
+    Some(format!(
+        "The run was ended because a limit was not kept then{}; with the calls that were on their way it was, \
+         so only a run without `abort_on_fail` would tell.",
+        why.unwrap_or_default()
+    ))
 }
 
 pub(super) fn deadlock(report: &Report) -> Option<String> {

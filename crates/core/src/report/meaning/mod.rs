@@ -18,6 +18,7 @@ const MOST: usize = 5;
 static RULES: &[fn(&Report) -> Option<String>] = &[
     calls::nothing_measured,
     calls::interrupted,
+    calls::ended_on_fail,
     calls::paused,
     calls::deadlock,
     calls::outcome,

@@ -4,12 +4,14 @@ use std::time::Duration;
 
 use super::{calls, figures, meaning};
 use crate::{
+    event::note,
     outcome::ErrorCategory,
     report::{
         LatencyStats, Report, StepStats,
         fixture::{self, Run},
     },
     scenario::Scenario,
+    thresholds::Thresholds,
 };
 
 fn sustained() -> Run {
@@ -31,6 +33,23 @@ fn nothing_measured_is_all_that_is_said_of_nothing() {
     assert_eq!(told(sustained()), "Nothing was measured: not one call was made.");
     let withdrawn = sustained().failed("t", ErrorCategory::Cancelled, 3, "x");
     assert!(told(withdrawn).starts_with("Nothing was measured: of 3 calls, none ended by itself."));
+}
+
+#[test]
+fn a_run_that_was_ended_for_a_limit_that_is_kept_says_so() {
+    let limits = |rate| Thresholds { error_rate: rate, ..Thresholds::default() };
+    let ended = |rate| {
+        let run = sustained().limits(limits(rate)).ok("t", 400, 9);
+        let run = run.failed("t", ErrorCategory::ToolError, 20, "no");
+        run.noted(note::ENDED_ON_FAIL, "error_rate: 20 of 100 calls failed")
+    };
+    says(
+        ended(0.1),
+        "The run was ended because a limit was not kept then (error_rate: 20 of 100 calls failed); \
+         with the calls that were on their way it was, so only a run without `abort_on_fail` would tell.",
+    );
+    assert!(!told(ended(0.01)).contains("was ended"), "the limit that was broken says it");
+    assert!(!told(sustained().ok("t", 400, 9)).contains("was ended"));
 }
 
 #[test]

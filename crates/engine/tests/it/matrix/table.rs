@@ -134,18 +134,18 @@ pub(super) const TABLE: &[Row] = &[
         scenarios: &[ColdStart],
         hang: Duration::from_millis(500),
         errors: &[Hang],
-        findings: &["slow_calls"],
+        findings: &["slow_calls", "no_success"],
         checks: &[NO_DEADLOCK, TWO_SECONDS],
-        ..SUSPECT
+        ..BROKEN
     },
-    // Under steady load, most calls being slow is a failure; still no deadlock.
+    // Where no call succeeds, and under steady load where most do not, it is a failure; still no deadlock.
     Row {
         mock: "mock-slow",
         env: &[("MOCK_THREADED", "1")],
         scenarios: &[Sustained],
         hang: Duration::from_millis(500),
         errors: &[Hang],
-        findings: &["slow_calls"],
+        findings: &["slow_calls", "no_success"],
         checks: &[NO_DEADLOCK, TWO_SECONDS],
         ..BROKEN
     },
@@ -186,7 +186,7 @@ pub(super) const TABLE: &[Row] = &[
         errors: &[],
         may_fail: &[Deadlock, Malformed],
         findings: &["frame_too_large"],
-        may_find: &["deadlock", "malformed_reply", "orphan_reply", "frame_defect"],
+        may_find: &["deadlock", "malformed_reply", "orphan_reply", "frame_defect", "no_success"],
         checks: &[("no call succeeds", |r| r.throughput.successful_requests == 0)],
         ..SILENT
     },
