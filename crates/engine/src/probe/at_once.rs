@@ -161,6 +161,14 @@ impl Bench {
         CaseResult { taxonomy, tool, ..CaseResult::new(&check, family, case, verdict).detail(why) }
     }
 
+    /// The same where the result itself gives no reason to ask.
+    pub(crate) async fn unless_held(&self, session: &Session, result: CaseResult) -> CaseResult {
+        match result.verdict {
+            CaseVerdict::Held => result,
+            _ => self.unless_dead(session, result).await,
+        }
+    }
+
     /// A session that begins from nothing: where the server is ours, its process does too.
     pub(crate) async fn newborn(&self) -> Result<Session, OpenError> {
         self.drop_shared().await;
