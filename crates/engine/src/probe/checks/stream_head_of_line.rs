@@ -62,10 +62,7 @@ fn run(bench: &Bench) -> Running<'_> {
                 CHECK.case(case(STREAMS), CaseVerdict::Broken).detail(why)
             }
         };
-        let result = match result.verdict {
-            CaseVerdict::Held => result,
-            _ => bench.unless_dead(&session, result).await,
-        };
+        let result = bench.unless_held(&session, result).await;
         if result.verdict == CaseVerdict::Hung {
             bench.drop_shared().await;
         }
