@@ -3,6 +3,7 @@
 use std::{cell::RefCell, rc::Rc, time::Duration};
 
 use mcp_loadtest_core::{
+    check::CaseVerdict,
     display::{visible, visible_lines},
     event::Phase,
     jsonrpc::{self, Id, Message},
@@ -15,7 +16,7 @@ use mcp_loadtest_wire::session::{
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::{bench::Bench, seen::Seen};
+use super::{at_once::Fate, bench::Bench, seen::Seen};
 
 /// Whether a server still answers.
 #[derive(Debug, Clone)]
@@ -71,6 +72,23 @@ impl Bench {
         // The next check must not be blamed for it.
         self.condemned.set(self.condemned.get() || !matches!(pulse, Pulse::Alive));
         pulse
+    }
+
+    /// What has become of the server, if it does not serve on: some answer a control request and nothing else.
+    pub(crate) async fn aftermath(&self, session: &Session) -> Option<(CaseVerdict, String)> {
+        let death = self.death(session).await;
+        if death.is_some() {
+            return death;
+        }
+        let reply = session.call(&self.fast_request(session), self.patient()).await;
+        let fails = format!("later calls fail: {}", reply.message);
+        match Fate::of(&reply) {
+            Fate::Good => None,
+            Fate::Lost => Some((CaseVerdict::Hung, fails)),
+            Fate::Garbled => Some((CaseVerdict::Broken, fails)),
+            // It may be the tool; a server that is worn out says so of every call.
+            Fate::Refused => Some((CaseVerdict::CouldNotTell, fails)),
+        }
     }
 
     /// Whether somebody new is served: one client's bad request must not shut others out. Asked only

@@ -3,10 +3,11 @@
 use std::{rc::Rc, time::Duration};
 
 use mcp_loadtest_core::{
-    check::CaseVerdict,
+    check::{CaseResult, CaseVerdict},
     event::Phase,
     jsonrpc::{self, Id, Message},
     mcp::Tool,
+    outcome::ErrorCategory,
 };
 use mcp_loadtest_wire::session::{Deadlines, How, OpenError, Prepared, Reply, Session, Tap};
 use serde_json::Value;
@@ -16,6 +17,31 @@ use super::{
     asking::Pulse,
     bench::{Bench, KnownTool},
 };
+
+/// What became of a call, as far as checks tell one end from another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It succeeded.
+    Good,
+    /// It was answered, and the answer says that it failed.
+    Refused,
+    /// What came is no valid answer.
+    Garbled,
+    /// Nothing came: the server is silent, or gone.
+    Lost,
+}
+
+impl Fate {
+    pub(crate) fn of(reply: &Reply) -> Self {
+        match reply.failure() {
+            // Late is a matter of time, and most checks have no threshold for it.
+            None | Some(ErrorCategory::Hang) => Self::Good,
+            Some(ErrorCategory::Malformed) => Self::Garbled,
+            Some(category) if category.was_answered() => Self::Refused,
+            Some(_) => Self::Lost,
+        }
+    }
+}
 
 /// A call that has ended.
 #[derive(Debug, Clone)]
@@ -28,8 +54,15 @@ pub(crate) struct Landed {
 impl Landed {
     /// Whether the server never answered, though it may live.
     pub(crate) fn is_silent(&self) -> bool {
-        self.reply.failure().is_some_and(|category| !category.was_answered())
+        Fate::of(&self.reply) == Fate::Lost
     }
+}
+
+/// How many calls met this fate, and what was said of the first of them.
+pub(crate) fn fallen(landed: &[Landed], fate: Fate) -> (usize, &str) {
+    let mut fallen = landed.iter().filter(|landed| Fate::of(&landed.reply) == fate);
+    let Some(first) = fallen.next() else { return (0, "") };
+    (1 + fallen.count(), &first.reply.message)
 }
 
 /// Sends all requests at the same instant and waits for every end; the order is kept.
@@ -118,6 +151,21 @@ impl Bench {
                 Some((CaseVerdict::Hung, "the server answers nothing any more".into()))
             }
             Pulse::Gone(cause) => Some((CaseVerdict::Crashed, cause.message.to_string())),
+        }
+    }
+
+    /// A result; or, where the server did not live to its end, the death, which explains all the rest.
+    pub(crate) async fn unless_dead(&self, session: &Session, result: CaseResult) -> CaseResult {
+        let Some((verdict, why)) = self.death(session).await else { return result };
+        let CaseResult { check, family, taxonomy, tool, case, .. } = result;
+        CaseResult { taxonomy, tool, ..CaseResult::new(&check, family, case, verdict).detail(why) }
+    }
+
+    /// The same where the result itself gives no reason to ask.
+    pub(crate) async fn unless_held(&self, session: &Session, result: CaseResult) -> CaseResult {
+        match result.verdict {
+            CaseVerdict::Held => result,
+            _ => self.unless_dead(session, result).await,
         }
     }
 

@@ -86,6 +86,8 @@ pub(crate) struct Bench {
     held: RefCell<Option<Hold>>,
     shared: RefCell<Option<Session>>,
     results: RefCell<Vec<CaseResult>>,
+    /// Why the last shared session broke that was replaced, until somebody has told it.
+    lost: RefCell<Option<String>>,
     pub(super) next_raw_id: Cell<u64>,
     /// The shared session, or the server behind it, was seen to be of no use any more.
     pub(super) condemned: Cell<bool>,
@@ -115,6 +117,7 @@ impl Bench {
             held: RefCell::default(),
             shared: RefCell::default(),
             results: RefCell::default(),
+            lost: RefCell::default(),
             next_raw_id: Cell::new(FIRST_RAW_ID),
             condemned: Cell::default(),
             overheard: RefCell::default(),
@@ -154,7 +157,8 @@ impl Bench {
 
     /// The session that checks share. One that broke is replaced; a server that died is started anew.
     pub(crate) async fn session(&self) -> Result<Session, OpenError> {
-        let shared = self.shared.borrow().clone().filter(|_| !self.condemned.take());
+        let condemned = self.condemned.take();
+        let shared = self.shared.borrow().clone().filter(|_| !condemned);
         if let Some(session) = shared.filter(|session| !session.is_broken()) {
             return Ok(session);
         }
@@ -194,6 +198,9 @@ impl Bench {
     pub(crate) async fn drop_shared(&self) {
         let shared = self.shared.borrow_mut().take();
         if let Some(session) = shared {
+            if let Some(cause) = session.broken() {
+                *self.lost.borrow_mut() = Some(cause.message.to_string());
+            }
             session.close().await;
         }
         *self.held.borrow_mut() = None;
@@ -209,21 +216,31 @@ impl Bench {
         self.results.borrow().len()
     }
 
-    /// A check may leave a server behind that dies at its next line: that is the check's finding, not the
-    /// next one's. What it said itself, after `told`, is not said again.
+    /// A check may leave a server behind that is dead or dies at its next line, or replace a dead one without
+    /// a word: that is the check's finding, not the next one's. What it said itself, after `told`, is not said
+    /// again.
     pub(crate) async fn look_after(&self, check: &Check, told: usize) {
+        let lost = self.lost.take().map(|why| (CaseVerdict::Crashed, why));
         // Behind an address others may have ended the server since, by leaving for example.
-        let is_own = matches!(self.target, Target::Stdio(_));
-        let shared = self.shared.borrow().clone().filter(|session| is_own && !session.is_broken());
-        let Some(session) = shared else { return };
-        let Some((verdict, why)) = self.death(&session).await else { return };
+        if !matches!(self.target, Target::Stdio(_)) {
+            return;
+        }
+        let shared = self.shared.borrow().clone();
+        let dead = match shared {
+            Some(session) => self.death(&session).await,
+            None => None,
+        };
+        if dead.is_some() {
+            self.drop_shared().await;
+            self.lost.take();
+        }
+        let Some((verdict, why)) = lost.or(dead) else { return };
         let is_death = |result: &CaseResult| {
             matches!(result.verdict, CaseVerdict::Crashed | CaseVerdict::Hung)
         };
         if !self.results.borrow()[told..].iter().any(is_death) {
             self.tell(check.case("what comes after it", verdict).detail(why));
         }
-        self.drop_shared().await;
     }
 
     /// Says why a check tried nothing.

@@ -11,7 +11,7 @@ use mcp_loadtest_core::{
     },
     outcome::ErrorCategory,
 };
-use mcp_loadtest_wire::session::{Deadlines, How, Session};
+use mcp_loadtest_wire::session::{Deadlines, How, Session, Target};
 use serde_json::Value;
 
 use super::{
@@ -133,6 +133,7 @@ async fn try_case(
         Seen::Gone(cause)
             if cause.category == ErrorCategory::Disconnected
                 && check.id == oversized::CHECK.id
+                && !matches!(bench.target, Target::Stdio(_))
                 && bench.session().await.is_ok() =>
         {
             // A server that is reached by address may hang up on what is too large for it.

@@ -192,6 +192,15 @@ impl Session {
         self.inner.is_broken()
     }
 
+    /// Whether the server holds something open on which it may speak unasked: over Streamable HTTP a stream
+    /// that it may refuse, elsewhere the connection itself.
+    pub fn is_listening(&self) -> bool {
+        match &self.inner.link {
+            Link::Http(http) => http.is_listening(),
+            Link::Stdio(_) | Link::Sse(_) | Link::WebSocket(_) => !self.is_broken(),
+        }
+    }
+
     /// The process tree of the server at this moment, where it is known.
     pub fn process(&self) -> Option<TreeState> {
         self.inner.process_state()

@@ -36,9 +36,13 @@ static FRAMES: [Bad; 10] = [
     bad("endless_line", "bad-endless-line.py", CRASHED),
 ];
 
-static LIFE: [Bad; 4] = [
+static LIFE: [Bad; 5] = [
     bad("handshake", "bad-handshake.py", CRASHED),
     bad("discover_kills", "bad-discover-kills.py", ("crashed", "warning")),
+    Bad {
+        flags: &["--env", "MOCK_REFUSES=1"],
+        ..bad("discover_kills", "bad-discover-kills.py", ODD)
+    },
     bad("request_meta", "bad-request-meta.py", ACCEPTED),
     bad("bad_cursor", "bad-bad-cursor.py", CRASHED),
 ];

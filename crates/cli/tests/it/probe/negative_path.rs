@@ -57,6 +57,14 @@ fn each_fault_is_found_by_its_check_and_by_no_other() {
     }
 }
 
+/// Over pipes there is nobody to hang up on: the process is gone, also where it says that all was well.
+#[test]
+fn a_server_that_leaves_at_a_long_text_has_crashed() {
+    let flags = ["--checks", "oversized", "--env", "MOCK_LARGE=leave"];
+    let (_, report) = negative_path(&mock("bad-oversized.py"), &flags);
+    assert!(verdicts(&report, "oversized").contains(&"crashed".into()), "{report:#}");
+}
+
 #[test]
 fn a_server_that_keeps_its_schema_passes_without_a_finding() {
     for fixture in ["good-strict.py", "good-open-schema.py", "mock-normal.py", "mock-modern.py"] {

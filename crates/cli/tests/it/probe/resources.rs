@@ -49,6 +49,7 @@ const PIPES: &[(&str, &str, &str, Option<&str>)] = &[
     ("shutdown", "bad-shutdown.py", "MOCK_STAYS=call", Some("warning")),
     ("shutdown", "bad-shutdown.py", "MOCK_STAYS=question", Some("warning")),
     ("shutdown", "bad-shutdown.py", "MOCK_STAYS=children", Some("critical")),
+    ("shutdown", "bad-impatient.py", "", Some("critical")),
     ("shutdown", "mock-normal.py", "", None),
     ("stdout_noise", "bad-stdout-noise.py", "MOCK_NOISE=start", Some("warning")),
     ("stdout_noise", "bad-stdout-noise.py", "MOCK_NOISE=call", Some("warning")),
@@ -58,6 +59,7 @@ const PIPES: &[(&str, &str, &str, Option<&str>)] = &[
     ("replies_lost_at_end", "bad-replies-lost-at-end.py", "", Some("info")),
     ("replies_lost_at_end", "mock-normal.py", "", None),
     ("idle", "bad-idle.py", "", Some("warning")),
+    ("idle", "bad-impatient.py", "", Some("critical")),
     ("idle", "mock-normal.py", "", None),
 ];
 
@@ -128,6 +130,14 @@ fn the_same_over_http() {
             told.must_have("held");
         }
     }
+}
+
+#[test]
+fn clients_that_are_both_refused_show_nothing() {
+    let mock = listening_mock("bad-session-crossing.py", &[("MOCK_KEEPS", "neither")]);
+    let told = told("session_crossing", &["--url", &mock.url]);
+    told.must_be(None);
+    told.must_have("could_not_tell");
 }
 
 #[test]

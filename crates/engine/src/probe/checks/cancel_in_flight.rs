@@ -70,14 +70,7 @@ pub(super) async fn interrupt(bench: &Bench, slow: &SlowSubject) -> Option<Inter
         }
     };
     let answer = cancelled(bench, &session, slow).await;
-    let mut death = bench.death(&session).await;
-    if death.is_none() {
-        // Some answer a ping and nothing else.
-        let reply = session.call(&bench.fast_request(&session), bench.patient()).await;
-        if reply.failure().is_some_and(|category| !category.was_answered()) {
-            death = Some((CaseVerdict::Hung, format!("later calls fail: {}", reply.message)));
-        }
-    }
+    let death = bench.aftermath(&session).await;
     if death.is_some() {
         bench.drop_shared().await;
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mcp_loadtest_core::{
-    check::{CaseVerdict, Depth, Family},
+    check::{CaseResult, CaseVerdict, Depth, Family},
     event::Phase,
     outcome::ErrorCategory,
     units::format_latency,
@@ -12,7 +12,7 @@ use mcp_loadtest_wire::session::{Deadlines, How};
 
 use super::{Check, Running};
 use crate::probe::{
-    at_once::{at_once, prepared},
+    at_once::{Fate, Landed, at_once, fallen, prepared},
     bench::Bench,
 };
 
@@ -42,26 +42,38 @@ fn run(bench: &Bench) -> Running<'_> {
         let count = bench.affordable(known, CALLS);
         let request = prepared(&session, &known.tool, good);
         let landed = at_once(vec![(session.clone(), request); count], watched(bench)).await;
-        let of = |category| {
-            landed.iter().filter(|landed| landed.reply.failure() == Some(category)).count()
-        };
-        let (stuck, crashed) = (of(ErrorCategory::Deadlock), of(ErrorCategory::Crash));
-        let case = format!("the first {count} calls of a process at once");
-        let result = if stuck > 0 {
-            let waited = format_latency(bench.patience());
-            let words = format!(
-                "DEADLOCK DETECTED: {stuck} of {count} calls never answered within {waited}"
-            );
-            CHECK.case(case, CaseVerdict::Hung).detail(words)
-        } else if crashed > 0 {
-            let why = session.broken().map(|cause| cause.message.to_string()).unwrap_or_default();
-            CHECK.case(case, CaseVerdict::Crashed).detail(why)
-        } else {
-            CHECK.case(case, CaseVerdict::Held)
-        };
+        let mut result = judge(bench, &landed);
+        if result.verdict != CaseVerdict::Hung {
+            result = bench.unless_dead(&session, result).await;
+        }
         session.close().await;
         bench.tell(result.tool(&known.tool.name));
     })
+}
+
+fn judge(bench: &Bench, landed: &[Landed]) -> CaseResult {
+    let count = landed.len();
+    let case =
+        |verdict| CHECK.case(format!("the first {count} calls of a process at once"), verdict);
+    let is_stuck = |landed: &&Landed| landed.reply.failure() == Some(ErrorCategory::Deadlock);
+    let stuck = landed.iter().filter(is_stuck).count();
+    if stuck > 0 {
+        let waited = format_latency(bench.patience());
+        return case(CaseVerdict::Hung).detail(format!(
+            "DEADLOCK DETECTED: {stuck} of {count} calls never answered within {waited}"
+        ));
+    }
+    match (fallen(landed, Fate::Lost), fallen(landed, Fate::Garbled), fallen(landed, Fate::Refused))
+    {
+        ((lost @ 1.., why), ..) => case(CaseVerdict::Broken)
+            .detail(format!("{lost} of {count} calls were never answered: {why}")),
+        (_, (garbled @ 1.., why), _) => case(CaseVerdict::Broken)
+            .detail(format!("{garbled} of {count} calls got no valid answer: {why}")),
+        // An error is an answer, and whether it comes of the others beside it cannot be seen here.
+        (.., (refused, why)) if refused == count => case(CaseVerdict::CouldNotTell)
+            .detail(format!("none of {count} calls succeeded, though one did before: {why}")),
+        _ => case(CaseVerdict::Held),
+    }
 }
 
 /// Under the watchdog that runs have: it looks at the process and asks whether anything is answered.

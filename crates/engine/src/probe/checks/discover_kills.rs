@@ -54,7 +54,10 @@ fn run(bench: &Bench) -> Running<'_> {
             (_, Seen::Silent { .. }) => case(CaseVerdict::Hung)
                 .severity(Severity::Warning)
                 .detail("the `initialize` behind it is not answered"),
-            _ => case(CaseVerdict::Held).detail(seen.words()),
+            (_, Seen::Taken { .. }) => case(CaseVerdict::Held).detail(seen.words()),
+            (_, refused) => case(CaseVerdict::Broken)
+                .severity(Severity::Warning)
+                .detail(format!("the `initialize` behind it: {}", refused.words())),
         });
     })
 }

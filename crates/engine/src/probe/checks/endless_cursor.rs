@@ -35,7 +35,10 @@ fn run(bench: &Bench) -> Running<'_> {
         }
         for list in lists {
             match bench.session().await {
-                Ok(session) => bench.tell(follow(bench, &session, list).await),
+                Ok(session) => {
+                    let result = follow(bench, &session, list).await;
+                    bench.tell(bench.unless_held(&session, result).await);
+                }
                 Err(error) => return bench.no_session(&CHECK, &error),
             }
         }

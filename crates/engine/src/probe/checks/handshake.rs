@@ -79,6 +79,9 @@ async fn early_request(bench: &Bench, session: &Session) {
     let result = match (&seen, &hello) {
         (_, Seen::Gone(_)) => case(CaseVerdict::Crashed),
         (_, Seen::Silent { .. }) => case(CaseVerdict::Hung),
+        (Seen::Garbled { .. }, _) => {
+            case(CaseVerdict::Broken).severity(Severity::Warning).detail(seen.words())
+        }
         (Seen::Taken { .. }, _) => case(CaseVerdict::Held)
             .severity(Severity::Info)
             .detail("answered before anything was negotiated"),
@@ -137,6 +140,7 @@ async fn second_initialize(bench: &Bench, session: &Session) {
         (Seen::Gone(_), _) | (_, Pulse::Gone(_)) => case(CaseVerdict::Crashed),
         (Seen::Silent { .. }, _) | (_, Pulse::Silent) => case(CaseVerdict::Hung),
         (Seen::Taken { .. }, _) => case(CaseVerdict::Held),
+        (Seen::Garbled { .. }, _) => case(CaseVerdict::Broken).severity(Severity::Warning),
         _ => case(CaseVerdict::Rejected),
     });
 }

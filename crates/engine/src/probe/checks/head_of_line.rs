@@ -3,7 +3,7 @@
 use std::{rc::Rc, time::Duration};
 
 use mcp_loadtest_core::{
-    check::{CaseVerdict, Depth, Family},
+    check::{CaseResult, CaseVerdict, Depth, Family},
     report::Severity,
     units::format_latency,
 };
@@ -11,7 +11,7 @@ use mcp_loadtest_wire::session::{Prepared, Session};
 
 use super::{Check, Running};
 use crate::probe::{
-    at_once::{at_once, median, prepared},
+    at_once::{Landed, at_once, median, prepared},
     bench::Bench,
     slow_subject::SlowSubject,
 };
@@ -59,8 +59,32 @@ async fn look(bench: &Bench, slow: &SlowSubject) {
         Err(error) => return bench.no_session(&CHECK, &error),
     };
     let fast = fast_requests(bench, &session, slow);
+    let result = match compare(bench, &session, slow, &fast).await {
+        Ok(waited) if waited.is_empty() => case(slow, CaseVerdict::Held),
+        Ok(waited) => {
+            case(slow, CaseVerdict::Broken).severity(Severity::Warning).detail(waited.join("; "))
+        }
+        Err(why) => {
+            let could_not = case(slow, CaseVerdict::CouldNotTell).detail(why);
+            bench.unless_dead(&session, could_not).await
+        }
+    };
+    bench.tell(result.tool(&slow.tool.name));
+}
+
+fn case(slow: &SlowSubject, verdict: CaseVerdict) -> CaseResult {
+    CHECK.case(format!("beside a call of {}", format_latency(slow.took)), verdict)
+}
+
+/// The fast requests that wait for the slow call, in words; or why that could not be seen.
+async fn compare(
+    bench: &Bench,
+    session: &Session,
+    slow: &SlowSubject,
+    fast: &[Fast],
+) -> Result<Vec<String>, String> {
     let mut alone = Vec::new();
-    for (_, request) in &fast {
+    for (_, request) in fast {
         let mut times = Vec::new();
         for _ in 0..ALONE {
             times.push(session.call(request, bench.patient()).await.took());
@@ -69,7 +93,7 @@ async fn look(bench: &Bench, slow: &SlowSubject) {
     }
     let mut blocked: Vec<Option<Duration>> = vec![Some(Duration::MAX); fast.len()];
     for _ in 0..REPEATS {
-        let beside = beside(bench, &session, slow, &fast).await;
+        let beside = beside(bench, session, slow, fast).await?;
         for (at, took) in beside.iter().enumerate() {
             let waited = waits(alone[at], *took, slow.took);
             blocked[at] = blocked[at].filter(|_| waited).map(|least| least.min(*took));
@@ -78,7 +102,11 @@ async fn look(bench: &Bench, slow: &SlowSubject) {
             break;
         }
     }
-    tell(bench, slow, &fast, &alone, &blocked);
+    let waited = fast.iter().zip(alone).zip(blocked).filter_map(|(((name, _), alone), beside)| {
+        let (beside, alone) = (format_latency(beside?), format_latency(alone));
+        Some(format!("`{name}` takes {beside} beside it, {alone} alone"))
+    });
+    Ok(waited.collect())
 }
 
 /// A control request, and a call to another tool where there is one.
@@ -92,13 +120,14 @@ fn fast_requests(bench: &Bench, session: &Session, slow: &SlowSubject) -> Vec<Fa
     fast
 }
 
-/// How long the fast requests take while the slow call runs.
+/// How long the fast requests take while the slow call runs; or why nothing was seen of it. The end of a
+/// session ends all calls at once, which looks fast.
 async fn beside(
     bench: &Bench,
     session: &Session,
     slow: &SlowSubject,
     fast: &[Fast],
-) -> Vec<Duration> {
+) -> Result<Vec<Duration>, String> {
     let request = prepared(session, &slow.tool, &slow.arguments);
     let slow_call = session.call(&request, bench.patient());
     let fast_calls = async {
@@ -106,34 +135,30 @@ async fn beside(
         let calls = fast.iter().map(|(_, request)| (session.clone(), request.clone())).collect();
         at_once(calls, bench.patient()).await
     };
-    let (_, landed) = tokio::join!(slow_call, fast_calls);
-    landed.iter().map(|landed| landed.reply.took()).collect()
+    let (slow_reply, landed) = tokio::join!(slow_call, fast_calls);
+    if slow_reply.failure().is_some() {
+        return Err(format!("the slow call failed beside others: {}", slow_reply.message));
+    }
+    if !was_in_the_way(slow_reply.took(), slow.took) {
+        let took = format_latency(slow_reply.took());
+        return Err(format!("this time the slow call took only {took}"));
+    }
+    match landed.iter().zip(fast).find(|(landed, _)| landed.is_silent()) {
+        Some((lost, (name, _))) => {
+            Err(format!("`{name}` was not answered beside it: {}", lost.reply.message))
+        }
+        None => Ok(landed.iter().map(|Landed { reply, .. }| reply.took()).collect()),
+    }
+}
+
+/// Whether a request that waited for the slow call would have waited long enough to be noticed.
+fn was_in_the_way(took: Duration, usual: Duration) -> bool {
+    took >= usual.mul_f64(SENT_AT + (1.0 - SENT_AT) * WAITED)
 }
 
 fn waits(alone: Duration, beside: Duration, slow: Duration) -> bool {
     let left = slow.mul_f64(1.0 - SENT_AT);
     beside >= left.mul_f64(WAITED) && beside >= alone * TIMES
-}
-
-fn tell(
-    bench: &Bench,
-    slow: &SlowSubject,
-    fast: &[Fast],
-    alone: &[Duration],
-    blocked: &[Option<Duration>],
-) {
-    let waited = fast.iter().zip(alone).zip(blocked).filter_map(|(((name, _), alone), beside)| {
-        let (beside, alone) = (format_latency((*beside)?), format_latency(*alone));
-        Some(format!("`{name}` takes {beside} beside it, {alone} alone"))
-    });
-    let waited: Vec<String> = waited.collect();
-    let case = format!("beside a call of {}", format_latency(slow.took));
-    let result = if waited.is_empty() {
-        CHECK.case(case, CaseVerdict::Held)
-    } else {
-        CHECK.case(case, CaseVerdict::Broken).severity(Severity::Warning).detail(waited.join("; "))
-    };
-    bench.tell(result.tool(&slow.tool.name));
 }
 
 #[cfg(test)]
@@ -146,5 +171,12 @@ mod tests {
         assert!(waits(ms(5), ms(840), ms(1000)));
         assert!(!waits(ms(5), ms(200), ms(1000)), "slow, but not as slow as the call");
         assert!(!waits(ms(100), ms(800), ms(1000)), "always slow");
+    }
+
+    #[test]
+    fn a_call_that_was_over_soon_was_in_nobodys_way() {
+        let ms = Duration::from_millis;
+        assert!(was_in_the_way(ms(900), ms(1000)));
+        assert!(!was_in_the_way(ms(500), ms(1000)), "who waited for it waited 350 ms of 850");
     }
 }

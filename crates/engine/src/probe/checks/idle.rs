@@ -52,6 +52,10 @@ fn run(bench: &Bench) -> Running<'_> {
             }
         }
         bench.tell(match seen {
+            None if session.is_broken() => {
+                let why = session.broken().map(|cause| cause.message.to_string());
+                CHECK.case(CASE, CaseVerdict::Crashed).detail(why.unwrap_or_default())
+            }
             None => CHECK
                 .case(CASE, CaseVerdict::CouldNotTell)
                 .detail("the process of the server is not known: name it with `--pid`"),

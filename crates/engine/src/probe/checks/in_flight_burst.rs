@@ -11,7 +11,7 @@ use mcp_loadtest_wire::session::{Prepared, Session, Target};
 
 use super::{Check, Running};
 use crate::probe::{
-    at_once::{Landed, answers_heard, at_once, prepared},
+    at_once::{Fate, Landed, answers_heard, at_once, fallen, prepared},
     bench::Bench,
 };
 
@@ -48,9 +48,12 @@ fn run(bench: &Bench) -> Running<'_> {
 
 /// What became of a burst.
 struct Tally {
+    good: usize,
     silent: usize,
+    garbled: usize,
     refused: usize,
     twice: usize,
+    first_defect: String,
     first_refusal: String,
 }
 
@@ -70,7 +73,7 @@ async fn burst(
     let alone = session.call(&request, bench.patient()).await.failure();
     let mut tally = send(bench, &session, &request, count).await;
     if alone.is_some() {
-        tally.refused = 0;
+        tally = Tally { good: count, garbled: 0, refused: 0, ..tally };
     }
     if tally.silent > 0 {
         // What is given up is also withdrawn: a burst of its own that must be over first.
@@ -79,7 +82,8 @@ async fn burst(
     let mut death = bench.death(&session).await;
     if death.is_none() && tally.silent > 0 {
         // Once may be the machine.
-        tally = Tally { refused: tally.refused, ..send(bench, &session, &request, count).await };
+        let again = send(bench, &session, &request, count).await;
+        tally = Tally { silent: again.silent, twice: again.twice, ..tally };
         tokio::time::sleep(SETTLING).await;
         death = bench.death(&session).await;
     }
@@ -98,12 +102,14 @@ async fn send(bench: &Bench, session: &Session, request: &Rc<Prepared>, count: u
     let landed = at_once(vec![(session.clone(), request.clone()); count], bench.patient()).await;
     let heard = answers_heard(&tap, &landed);
     let refused = |landed: &&Landed| {
-        landed
-            .reply
-            .failure()
-            .is_some_and(|category| category.was_answered() && category != ErrorCategory::ToolError)
+        landed.reply.failure().is_some_and(|category| category != ErrorCategory::ToolError)
+            && Fate::of(&landed.reply) == Fate::Refused
     };
+    let (garbled, defect) = fallen(&landed, Fate::Garbled);
     Tally {
+        good: fallen(&landed, Fate::Good).0,
+        garbled,
+        first_defect: defect.to_owned(),
         silent: landed.iter().filter(|landed| landed.is_silent()).count(),
         refused: landed.iter().filter(refused).count(),
         twice: heard.iter().filter(|count| **count > 1).count(),
@@ -120,18 +126,26 @@ fn judge(
     tally: &Tally,
     death: Option<(CaseVerdict, String)>,
 ) -> CaseResult {
-    let Tally { silent, refused, twice, first_refusal } = tally;
-    let answered = count - silent - refused;
-    match (death, silent, twice, refused) {
+    let Tally { good, silent, garbled, refused, twice, first_defect, first_refusal } = tally;
+    let answered = count.saturating_sub(silent + garbled + refused);
+    match (death, silent, twice + garbled, refused) {
         (Some((verdict, why)), ..) => {
             CHECK.case(case, verdict).detail(format!("{silent} not answered: {why}"))
         }
         (None, 1.., ..) => CHECK
             .case(case, CaseVerdict::Broken)
             .detail(format!("{answered} answered, {refused} refused, {silent} never answered")),
+        (None, 0, 1.., _) if *garbled > 0 => CHECK
+            .case(case, CaseVerdict::Broken)
+            .detail(format!("{garbled} of {count} got no valid answer: {first_defect}")),
         (None, 0, 1.., _) => CHECK
             .case(case, CaseVerdict::Broken)
             .detail(format!("{twice} of {count} were answered more than once")),
+        // One alone succeeds. Whoever refuses some has too much to do; of one that refuses all, nobody
+        // knows whether it could have served any.
+        (None, 0, 0, _) if *good == 0 => CHECK
+            .case(case, CaseVerdict::CouldNotTell)
+            .detail(format!("none of {count} succeeded, one alone does: {first_refusal}")),
         (None, 0, 0, 1..) => CHECK
             .case(case, CaseVerdict::Held)
             .severity(Severity::Info)

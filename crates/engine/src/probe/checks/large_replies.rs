@@ -1,15 +1,16 @@
 //! Many large replies at once: each must come once, whole, and to the one who asked.
 
 use mcp_loadtest_core::{
-    check::{CaseVerdict, Depth, Family},
+    check::{CaseResult, CaseVerdict, Depth, Family},
     mcp::method,
+    report::Severity,
 };
 use mcp_loadtest_wire::session::Session;
 use serde_json::json;
 
 use super::{Check, Running};
 use crate::probe::{
-    at_once::{Landed, answers_heard, at_once, prepared},
+    at_once::{Fate, Landed, answers_heard, at_once, fallen, prepared},
     bench::Bench,
     echo_subject::EchoSubject,
 };
@@ -112,26 +113,37 @@ async fn tell(
     landed: &[Landed],
     heard: &[usize],
 ) {
-    let silent = landed.iter().filter(|landed| landed.is_silent()).count();
-    let twice = heard.iter().filter(|count| **count > 1).count();
-    let death = bench.death(session).await;
-    let (verdict, detail) = match (death, strange, silent, twice) {
-        (Some((verdict, why)), ..) => (verdict, why),
-        (None, Some(strange), ..) => (CaseVerdict::Broken, strange),
-        (None, None, 1.., _) => {
-            (CaseVerdict::Broken, format!("{silent} of {} never came", landed.len()))
-        }
-        (None, None, 0, 1..) => {
-            (CaseVerdict::Broken, format!("{twice} of {} came more than once", landed.len()))
-        }
-        (None, None, 0, 0) => (CaseVerdict::Held, String::new()),
-    };
-    if !matches!(verdict, CaseVerdict::Held | CaseVerdict::Broken) {
+    let result = bench.unless_dead(session, judge(case, strange, landed, heard)).await;
+    if matches!(result.verdict, CaseVerdict::Crashed | CaseVerdict::Hung) {
         bench.drop_shared().await;
     }
-    let mut result = CHECK.case(case, verdict).detail(detail);
-    if let Some(tool) = tool {
-        result = result.tool(tool);
+    bench.tell(match tool {
+        Some(tool) => result.tool(tool),
+        None => result,
+    });
+}
+
+fn judge(case: &str, strange: Option<String>, landed: &[Landed], heard: &[usize]) -> CaseResult {
+    let count = landed.len();
+    let case = |verdict| CHECK.case(case, verdict);
+    let broken = |why: String| case(CaseVerdict::Broken).detail(why);
+    if let Some(strange) = strange {
+        return broken(strange);
     }
-    bench.tell(result);
+    let (lost, _) = fallen(landed, Fate::Lost);
+    let (garbled, defect) = fallen(landed, Fate::Garbled);
+    let (refused, error) = fallen(landed, Fate::Refused);
+    let twice = heard.iter().filter(|count| **count > 1).count();
+    match (garbled, lost, twice, refused) {
+        (1.., ..) => broken(format!("{garbled} of {count} are no valid answers: {defect}")),
+        (0, 1.., ..) => broken(format!("{lost} of {count} never came")),
+        (0, 0, 1.., _) => broken(format!("{twice} of {count} came more than once")),
+        (0, 0, 0, 0) => case(CaseVerdict::Held),
+        (0, 0, 0, _) if refused == count => case(CaseVerdict::CouldNotTell)
+            .detail(format!("all {count} were refused, so that none could be looked at: {error}")),
+        // A server may say that it has too much to do; what it did say was whole.
+        (0, 0, 0, 1..) => case(CaseVerdict::Held)
+            .severity(Severity::Info)
+            .detail(format!("{} came whole, {refused} were refused: {error}", count - refused)),
+    }
 }

@@ -5,17 +5,17 @@ use std::time::Duration;
 
 use mcp_loadtest_core::{
     analysis::{LAZY_INIT_CLIFF, is_cliff},
-    check::{CaseVerdict, Depth, Family},
+    check::{CaseResult, CaseVerdict, Depth, Family},
     mcp::Tool,
     report::Severity,
     units::format_latency,
 };
-use mcp_loadtest_wire::session::{Owner, Session, Target};
+use mcp_loadtest_wire::session::{Owner, Reply, Session, Target};
 use serde_json::Value;
 
 use super::{Check, Running};
 use crate::probe::{
-    at_once::{median, prepared},
+    at_once::{Fate, median, prepared},
     bench::{Bench, KnownTool},
 };
 
@@ -59,13 +59,34 @@ async fn look(bench: &Bench, known: &KnownTool, good: &Value) {
         Ok(session) => session,
         Err(error) => return bench.no_session(&CHECK, &error),
     };
-    let later = later(bench, &session, &known.tool, good, first / 4).await;
-    let Some((steady, unlucky)) = later.filter(|(steady, worst)| is_cliff(first, *steady, *worst))
-    else {
-        return bench.tell(held());
+    let result = match later(bench, &session, &known.tool, good, first / 4).await {
+        Err(failed) => {
+            let could_not = CHECK.case(CASE, CaseVerdict::CouldNotTell);
+            let why = format!("later calls fail: {}", failed.message);
+            bench.unless_dead(&session, could_not.detail(why)).await
+        }
+        Ok(Some((steady, worst))) if is_cliff(first, steady, worst) => {
+            look_again(bench, known, good, first, (steady, worst)).await
+        }
+        Ok(_) => held(),
     };
-    let result = match again(bench, &known.tool, good).await {
-        Some(first) if is_cliff(first, steady, unlucky) => {
+    bench.tell(result.tool(&known.tool.name));
+}
+
+/// The first call of another process, where that of the one at hand took long.
+async fn look_again(
+    bench: &Bench,
+    known: &KnownTool,
+    good: &Value,
+    first: Duration,
+    (steady, unlucky): (Duration, Duration),
+) -> CaseResult {
+    match again(bench, &known.tool, good).await {
+        Some(reply) if Fate::of(&reply) != Fate::Good => CHECK
+            .case(CASE, CaseVerdict::CouldNotTell)
+            .detail(format!("in another process it fails: {}", reply.message)),
+        Some(reply) if is_cliff(reply.took(), steady, unlucky) => {
+            let first = reply.took();
             let times = first.as_secs_f64() / steady.as_secs_f64().max(1e-6);
             let (first, steady) = (format_latency(first), format_latency(steady));
             CHECK
@@ -79,37 +100,39 @@ async fn look(bench: &Bench, known: &KnownTool, good: &Value) {
             format_latency(first),
             format_latency(steady)
         )),
-    };
-    bench.tell(result.tool(&known.tool.name));
+    }
 }
 
 /// The median and the longest of later calls; nothing where one takes longer than `most`: then the
-/// tool is slow by nature.
+/// tool is slow by nature. One that fails says nothing about how long it takes.
 async fn later(
     bench: &Bench,
     session: &Session,
     tool: &Tool,
     good: &Value,
     most: Duration,
-) -> Option<(Duration, Duration)> {
+) -> Result<Option<(Duration, Duration)>, Reply> {
     let request = prepared(session, tool, good);
     // The session may be of another process: its own first call does not count.
     session.call(&request, bench.patient()).await;
     let mut times = Vec::new();
     for _ in 0..LATER {
         // To give it up would be to cancel it, which is another check's business.
-        let took = session.call(&request, bench.patient()).await.took();
-        if took > most {
-            return None;
+        let reply = session.call(&request, bench.patient()).await;
+        if Fate::of(&reply) != Fate::Good {
+            return Err(reply);
         }
-        times.push(took);
+        if reply.took() > most {
+            return Ok(None);
+        }
+        times.push(reply.took());
     }
     let longest = times.iter().max().copied().unwrap_or_default();
-    Some((median(times), longest))
+    Ok(Some((median(times), longest)))
 }
 
 /// The first call once more, where a fresh process is to be had.
-async fn again(bench: &Bench, tool: &Tool, good: &Value) -> Option<Duration> {
+async fn again(bench: &Bench, tool: &Tool, good: &Value) -> Option<Reply> {
     let is_ours = match &bench.target {
         Target::Stdio(_) => true,
         Target::Http(address) | Target::Sse(address) | Target::WebSocket(address) => {
@@ -122,5 +145,5 @@ async fn again(bench: &Bench, tool: &Tool, good: &Value) -> Option<Duration> {
     let session = bench.newborn().await.ok()?;
     let reply = session.call(&prepared(&session, tool, good), bench.patient()).await;
     session.close().await;
-    Some(reply.took())
+    Some(reply)
 }

@@ -36,24 +36,24 @@ fn run(bench: &Bench) -> Running<'_> {
             Err(error) => return bench.no_session(&CHECK, &error),
         };
         let Some(first) = names(bench, &session).await else {
-            return bench.tell(could_not("tools/list"));
+            return bench.tell(bench.unless_dead(&session, could_not("tools/list")).await);
         };
         bench.tell(unique(&first));
         bench.tell(match names(bench, &session).await {
             Some(again) => compare(bench, "asked for again", &first, &again),
-            None => could_not("asked for again"),
+            None => bench.unless_dead(&session, could_not("asked for again")).await,
         });
         if bench.starts_slowly() {
             return;
         }
         bench.tell(match bench.fresh().await {
             Ok(other) => {
-                let theirs = names(bench, &other).await;
-                other.close().await;
-                match theirs {
+                let result = match names(bench, &other).await {
                     Some(theirs) => compare(bench, "in a new session", &first, &theirs),
-                    None => could_not("in a new session"),
-                }
+                    None => bench.unless_dead(&other, could_not("in a new session")).await,
+                };
+                other.close().await;
+                result
             }
             Err(error) => could_not("in a new session").detail(error.to_string()),
         });

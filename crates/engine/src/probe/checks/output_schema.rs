@@ -38,7 +38,11 @@ fn run(bench: &Bench) -> Running<'_> {
                 Err(error) => return bench.no_session(&CHECK, &error),
             };
             let (seen, _) = bench.call(&session, tool, arguments).await;
-            bench.tell(judge(tool, schema, &seen).tool(&tool.name));
+            let result = judge(tool, schema, &seen).tool(&tool.name);
+            bench.tell(match seen {
+                Seen::Taken { .. } => result,
+                _ => bench.unless_dead(&session, result).await,
+            });
         }
         if promised == 0 {
             bench.skip(&CHECK, "no tool that may be called has an `outputSchema`");

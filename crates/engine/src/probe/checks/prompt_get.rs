@@ -5,7 +5,6 @@ use mcp_loadtest_core::{
     mcp::method,
     report::Severity,
 };
-use mcp_loadtest_wire::session::Session;
 use serde_json::{Value, json};
 
 use super::{Check, Running};
@@ -31,8 +30,19 @@ fn run(bench: &Bench) -> Running<'_> {
         }
         let unknown = json!({ "name": "mcp_loadtest_no_such_prompt" });
         try_prompt(bench, "a prompt that does not exist", unknown).await;
-        let Ok(session) = bench.session().await else { return };
-        match needy_prompt(bench, &session).await {
+        let session = match bench.session().await {
+            Ok(session) => session,
+            Err(error) => return bench.no_session(&CHECK, &error),
+        };
+        let listed = match bench.fetch(&session, method::PROMPTS_LIST, json!({})).await {
+            Seen::Taken { result } => result,
+            other => {
+                let could_not = CHECK.case("a missing argument", CaseVerdict::CouldNotTell);
+                let why = format!("{}: {}", method::PROMPTS_LIST, other.words());
+                return bench.tell(bench.unless_dead(&session, could_not.detail(why)).await);
+            }
+        };
+        match needy_prompt(&listed) {
             Some((name, argument)) => {
                 let case = format!("`{name}` without `{argument}`");
                 try_prompt(bench, &case, json!({ "name": name, "arguments": {} })).await;
@@ -46,10 +56,8 @@ fn run(bench: &Bench) -> Running<'_> {
 }
 
 /// The first prompt that cannot do without an argument, and that argument.
-async fn needy_prompt(bench: &Bench, session: &Session) -> Option<(String, String)> {
-    let seen = bench.fetch(session, method::PROMPTS_LIST, json!({})).await;
-    let Seen::Taken { result, .. } = seen else { return None };
-    result.get("prompts")?.as_array()?.iter().find_map(|prompt| {
+fn needy_prompt(listed: &Value) -> Option<(String, String)> {
+    listed.get("prompts")?.as_array()?.iter().find_map(|prompt| {
         let arguments = prompt.get("arguments")?.as_array()?;
         let needed = arguments.iter().find(|argument| argument["required"] == true)?;
         let text = |value: &Value| value["name"].as_str().map(str::to_owned);

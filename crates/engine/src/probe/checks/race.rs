@@ -17,8 +17,9 @@ use tokio::time::Instant;
 
 use super::{Check, Running};
 use crate::probe::{
-    at_once::{Landed, at_once, prepared},
+    at_once::{Fate, Landed, at_once, fallen, prepared},
     bench::{Bench, KnownTool},
+    echo_subject::EchoSubject,
 };
 
 pub(super) static CHECK: Check = Check {
@@ -59,6 +60,9 @@ fn run(bench: &Bench) -> Running<'_> {
             return bench.skip(&CHECK, "no tool may be called, or none is fast enough");
         }
         look(bench, &sessions, &subjects).await;
+        if sessions[0].is_broken() {
+            return;
+        }
         // Over pipes every session has a process of its own, and nothing to share.
         if !matches!(bench.target, Target::Stdio(_)) {
             while sessions.len() < SESSIONS {
@@ -102,34 +106,71 @@ async fn look(bench: &Bench, sessions: &[Session], subjects: &[(&Tool, &Value)])
             // Once may be a value that happened to change.
             result = alike(bench, sessions, &case, tool, good).await;
         }
-        bench.tell(result.tool(&tool.name));
+        if !tell(bench, &sessions[0], result.tool(&tool.name)).await {
+            return;
+        }
     }
     if let Some(echo) = bench.echo_subject(&sessions[0]).await {
         let case = format!("{CALLS} calls with texts of their own at once{over}");
-        let text = |n: usize| format!("mcp-loadtest-race-{n:03}");
-        let calls = (0..CALLS).map(|n| {
-            let session = &sessions[n % sessions.len()];
-            (session.clone(), prepared(session, &echo.tool, &echo.saying(&text(n))))
-        });
-        let landed = at_once(calls.collect(), bench.patient()).await;
-        let has = |landed: &Landed, n| {
-            let body = landed.reply.body.as_deref().unwrap_or_default();
-            String::from_utf8_lossy(body).contains(&text(n))
-        };
-        let good = landed.iter().enumerate().filter(|(_, l)| l.reply.failure().is_none());
-        let mut wrong = good.filter(|(n, landed)| !has(landed, *n)).map(|(n, landed)| {
-            match (0..CALLS).find(|other| has(landed, *other)) {
-                Some(other) => format!("call {n} got the answer to call {other}"),
-                None => format!("call {n} got an answer without its text"),
-            }
-        });
-        let result = match wrong.next() {
-            Some(first) => CHECK
-                .case(case, CaseVerdict::Broken)
-                .detail(format!("{first}, and {} more are wrong", wrong.count())),
-            None => CHECK.case(case, CaseVerdict::Held),
-        };
-        bench.tell(result.tool(&echo.tool.name));
+        let result = own_texts(bench, sessions, case, &echo).await;
+        tell(bench, &sessions[0], result.tool(&echo.tool.name)).await;
+    }
+}
+
+/// Tells a result, or the death that explains it, and whether the server lives.
+async fn tell(bench: &Bench, session: &Session, result: CaseResult) -> bool {
+    let result = bench.unless_held(session, result).await;
+    let lives = !matches!(result.verdict, CaseVerdict::Crashed | CaseVerdict::Hung);
+    bench.tell(result);
+    lives
+}
+
+/// Whether each of many calls at once gets the text that it sent.
+async fn own_texts(
+    bench: &Bench,
+    sessions: &[Session],
+    case: String,
+    echo: &EchoSubject,
+) -> CaseResult {
+    let text = |n: usize| format!("mcp-loadtest-race-{n:03}");
+    let calls = (0..CALLS).map(|n| {
+        let session = &sessions[n % sessions.len()];
+        (session.clone(), prepared(session, &echo.tool, &echo.saying(&text(n))))
+    });
+    let landed = at_once(calls.collect(), bench.patient()).await;
+    let has = |landed: &Landed, n| {
+        let body = landed.reply.body.as_deref().unwrap_or_default();
+        String::from_utf8_lossy(body).contains(&text(n))
+    };
+    let good = landed.iter().enumerate().filter(|(_, l)| l.reply.failure().is_none());
+    let mut wrong = good.filter(|(n, landed)| !has(landed, *n)).map(|(n, landed)| {
+        match (0..CALLS).find(|other| has(landed, *other)) {
+            Some(other) => format!("call {n} got the answer to call {other}"),
+            None => format!("call {n} got an answer without its text"),
+        }
+    });
+    match wrong.next() {
+        Some(first) => CHECK
+            .case(case, CaseVerdict::Broken)
+            .detail(format!("{first}, and {} more are wrong", wrong.count())),
+        None => failed(&case, &landed).unwrap_or_else(|| CHECK.case(case, CaseVerdict::Held)),
+    }
+}
+
+/// What is wrong with calls that got no answer, or one that is no result; calls one after another do.
+fn failed(case: &str, landed: &[Landed]) -> Option<CaseResult> {
+    let broken = |why: String| CHECK.case(case, CaseVerdict::Broken).detail(why);
+    let (lost, _) = fallen(landed, Fate::Lost);
+    let (garbled, defect) = fallen(landed, Fate::Garbled);
+    let (refused, error) = fallen(landed, Fate::Refused);
+    match (lost, garbled, refused) {
+        (0, 0, 0) => None,
+        (0, 0, _) => Some(
+            broken(format!("{refused} of {CALLS} failed, calls one after another do not: {error}"))
+                .severity(Severity::Warning),
+        ),
+        (0, _, _) => Some(broken(format!("{garbled} of {CALLS} got no valid answer: {defect}"))),
+        _ => Some(broken(format!("{lost} of {CALLS} were never answered"))),
     }
 }
 
@@ -161,24 +202,14 @@ async fn alike(
         .into_iter()
         .filter(|path| is_new(path, &known))
         .collect();
-    let silent = landed.iter().filter(|landed| landed.is_silent()).count();
-    let failed = landed.iter().filter(|landed| landed.reply.failure().is_some()).count();
-    match (silent, news.first()) {
-        (1.., _) => CHECK
-            .case(case, CaseVerdict::Broken)
-            .detail(format!("{silent} of {CALLS} were never answered")),
-        (0, Some(path)) => CHECK.case(case, CaseVerdict::Broken).detail(format!(
+    match (failed(case, &landed), news.first()) {
+        (Some(failed), _) if failed.fails() => failed,
+        (_, Some(path)) => CHECK.case(case, CaseVerdict::Broken).detail(format!(
             "answers differ at `{path}`, which {} calls one after another never did",
             in_a_row.len()
         )),
-        (0, None) if failed > 0 => {
-            let first = landed.iter().find(|landed| landed.reply.failure().is_some());
-            let why = first.map_or("", |landed| landed.reply.message.as_str());
-            CHECK.case(case, CaseVerdict::Broken).severity(Severity::Warning).detail(format!(
-                "{failed} of {CALLS} failed, calls one after another do not: {why}"
-            ))
-        }
-        (0, None) => CHECK.case(case, CaseVerdict::Held),
+        (Some(failed), None) => failed,
+        (None, None) => CHECK.case(case, CaseVerdict::Held),
     }
 }
 

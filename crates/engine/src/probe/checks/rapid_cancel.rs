@@ -11,7 +11,7 @@ use tokio::{task::JoinSet, time::timeout};
 
 use super::{Check, Running};
 use crate::probe::{
-    at_once::{Landed, answers_heard, at_once, prepared},
+    at_once::{Fate, Landed, answers_heard, at_once, fallen, prepared},
     bench::Bench,
 };
 
@@ -72,7 +72,7 @@ async fn try_once(
         bench.drop_shared().await;
         return death;
     }
-    wrong(&landed, &answers_heard(&tap, &landed)).map(|what| (CaseVerdict::Broken, what))
+    wrong(&landed, &answers_heard(&tap, &landed))
 }
 
 /// Calls that are withdrawn one by one, each at a moment of its own.
@@ -93,12 +93,23 @@ async fn begin_cancelled(bench: &Bench, session: &Session, dice: &mut Dice) -> J
 }
 
 /// What is wrong with the calls that were not cancelled.
-fn wrong(landed: &[Landed], heard: &[usize]) -> Option<String> {
+fn wrong(landed: &[Landed], heard: &[usize]) -> Option<(CaseVerdict, String)> {
     let silent = landed.iter().filter(|landed| landed.is_silent()).count();
     let twice = heard.iter().filter(|count| **count > 1).count();
-    match (silent, twice) {
-        (0, 0) => None,
-        (0, twice) => Some(format!("{twice} of {WITNESSES} others were answered more than once")),
-        (silent, _) => Some(format!("{silent} of {WITNESSES} others were never answered")),
+    let (garbled, defect) = fallen(landed, Fate::Garbled);
+    let (refused, error) = fallen(landed, Fate::Refused);
+    let broken = |what: String| Some((CaseVerdict::Broken, what));
+    match (silent, garbled, twice) {
+        (1.., ..) => broken(format!("{silent} of {WITNESSES} others were never answered")),
+        (0, 1.., _) => {
+            broken(format!("{garbled} of {WITNESSES} others got no valid answer: {defect}"))
+        }
+        (0, 0, 1..) => {
+            broken(format!("{twice} of {WITNESSES} others were answered more than once"))
+        }
+        (0, 0, 0) if refused == landed.len() => {
+            Some((CaseVerdict::CouldNotTell, format!("all others were refused: {error}")))
+        }
+        (0, 0, 0) => None,
     }
 }

@@ -49,6 +49,8 @@ fn run(bench: &Bench) -> Running<'_> {
 pub(super) fn tell(bench: &Bench, slow: &SlowSubject, interrupted: &Interrupted) {
     let could_not = |why: &str| CHECK.case(CASE, CaseVerdict::CouldNotTell).detail(why);
     let result = match &interrupted.answer {
+        // Nobody knows what a server would have answered that answers nothing any more.
+        Answer::None if interrupted.death.is_some() => could_not("the server does not serve on"),
         Answer::None => CHECK.case(CASE, CaseVerdict::Held),
         Answer::CannotBeSeen => could_not("the stream was closed, which is how it is cancelled"),
         Answer::TooLate => could_not("this time the call ended before it was cancelled"),

@@ -46,13 +46,23 @@ fn run(bench: &Bench) -> Running<'_> {
             Err(error) => return bench.no_session(&CHECK, &error),
         };
         let requests = requests(bench, &session);
-        let mut next = 0;
+        let (mut made, mut refused) = (0, 0);
         let act = async || {
-            next = (next + 1) % requests.len();
-            request(bench, &session, &requests[next]).await
+            made += 1;
+            let seen = request(bench, &session, &requests[made % requests.len()]).await?;
+            refused += usize::from(!matches!(seen, Seen::Taken { .. }));
+            Ok(())
         };
         let case = |verdict| CHECK.case(CASE, verdict);
-        bench.tell(WORK.measure(bench, session.pid(), act, &case).await);
+        let result = WORK.measure(bench, session.pid(), act, &case).await;
+        // Each of them may be one that this server does not know; most of them are not.
+        bench.tell(match result.verdict {
+            CaseVerdict::Held if refused * 2 > made => {
+                let why = format!("{refused} of {made} requests were refused");
+                case(CaseVerdict::CouldNotTell).detail(why)
+            }
+            _ => result,
+        });
     })
 }
 
@@ -60,7 +70,7 @@ async fn request(
     bench: &Bench,
     session: &Session,
     request: &Rc<Prepared>,
-) -> Result<(), CaseResult> {
+) -> Result<Seen, CaseResult> {
     let reply = session.call(request, bench.how()).await;
     match Seen::of_reply(&reply, session.broken()) {
         gone @ Seen::Gone(_) => Err(ended(&CHECK, CASE, true, gone.words())),
@@ -69,7 +79,7 @@ async fn request(
             Err(CHECK.case(CASE, CaseVerdict::CouldNotTell).detail(silent.words()))
         }
         silent @ Seen::Silent { .. } => Err(ended(&CHECK, CASE, false, silent.words())),
-        _ => Ok(()),
+        seen => Ok(seen),
     }
 }
 

@@ -32,11 +32,15 @@ fn run(bench: &Bench) -> Running<'_> {
         };
         if bench.hello.era == Era::Modern {
             let seen = bench.fetch(&session, method::DISCOVER, json!({})).await;
-            bench.tell(judge(&session, method::DISCOVER, &seen));
+            tell(bench, &session, judge(&session, method::DISCOVER, &seen)).await;
         }
         for list in bench.lists() {
+            let session = match bench.session().await {
+                Ok(session) => session,
+                Err(error) => return bench.no_session(&CHECK, &error),
+            };
             let seen = bench.first_page(&session, list).await;
-            bench.tell(judge(&session, list.method, &seen));
+            tell(bench, &session, judge(&session, list.method, &seen)).await;
         }
         for (tool, arguments) in bench.subjects().take(MOST_TOOLS) {
             let session = match bench.session().await {
@@ -44,9 +48,18 @@ fn run(bench: &Bench) -> Running<'_> {
                 Err(error) => return bench.no_session(&CHECK, &error),
             };
             let (seen, _) = bench.call(&session, tool, arguments).await;
-            bench.tell(judge(&session, method::TOOLS_CALL, &seen).tool(&tool.name));
+            let result = judge(&session, method::TOOLS_CALL, &seen).tool(&tool.name);
+            tell(bench, &session, result).await;
         }
     })
+}
+
+/// Where there is no result, the server may be dead.
+async fn tell(bench: &Bench, session: &Session, result: CaseResult) {
+    bench.tell(match result.verdict {
+        CaseVerdict::CouldNotTell => bench.unless_dead(session, result).await,
+        _ => result,
+    });
 }
 
 fn judge(session: &Session, method: &str, seen: &Seen) -> CaseResult {

@@ -70,15 +70,7 @@ async fn twins(bench: &Bench, session: &Session, request: &Prepared, id: u64) ->
 
 async fn judge(bench: &Bench, session: &Session, answered: usize) -> CaseResult {
     let case = "two requests with one id";
-    let dead = match bench.death(session).await {
-        None => {
-            let reply = session.call(&bench.fast_request(session), bench.patient()).await;
-            let silent = reply.failure().is_some_and(|category| !category.was_answered());
-            silent.then(|| (CaseVerdict::Hung, format!("later calls fail: {}", reply.message)))
-        }
-        dead => dead,
-    };
-    match dead {
+    match bench.aftermath(session).await {
         Some((verdict, why)) => {
             bench.drop_shared().await;
             CHECK.case(case, verdict).detail(why)

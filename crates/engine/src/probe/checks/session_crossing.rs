@@ -13,7 +13,7 @@ use tokio::time::sleep;
 
 use super::{Check, Running};
 use crate::probe::{
-    at_once::{at_once, prepared},
+    at_once::{Fate, Landed, at_once, fallen, prepared},
     bench::Bench,
     echo_subject::EchoSubject,
     slow_subject::SlowSubject,
@@ -56,14 +56,28 @@ async fn crossing(bench: &Bench) -> Result<(), OpenError> {
     // Sessions count their requests alike: two that have asked equally often use the same ids.
     let (first, second) = (bench.fresh().await?, bench.fresh().await?);
     if let Some(echo) = echo {
-        bench.tell(mixed_up(bench, &first, &second, &echo).await);
+        let result = mixed_up(bench, &first, &second, &echo).await;
+        bench.tell(bench.unless_held(&first, result).await);
     }
     if let Some(slow) = slow {
-        bench.tell(both_answered(bench, &first, &second, &slow).await);
+        let result = both_answered(bench, &first, &second, &slow).await;
+        bench.tell(bench.unless_held(&first, result).await);
     }
     first.close().await;
     second.close().await;
     Ok(())
+}
+
+/// What is wrong with answers in which nobody's text was mixed up.
+fn unusable(landed: &[Landed]) -> Option<(CaseVerdict, String)> {
+    let (garbled, defect) = fallen(landed, Fate::Garbled);
+    let (good, _) = fallen(landed, Fate::Good);
+    let (_, error) = fallen(landed, Fate::Refused);
+    match (garbled, good) {
+        (1.., _) => Some((CaseVerdict::Broken, format!("no valid answer: {defect}"))),
+        (0, 0) => Some((CaseVerdict::CouldNotTell, format!("both were refused: {error}"))),
+        _ => None,
+    }
 }
 
 /// The one who came first asks; the other must hear nothing.
@@ -115,6 +129,9 @@ async fn mixed_up(
             return case(CaseVerdict::Hung)
                 .detail(format!("in round {} one of them was never answered", round + 1));
         }
+        if let Some((verdict, why)) = unusable(&landed) {
+            return case(verdict).detail(format!("in round {}: {why}", round + 1));
+        }
     }
     case(CaseVerdict::Held)
 }
@@ -131,8 +148,9 @@ async fn both_answered(
     let landed = at_once(vec![call(first), call(second)], bench.patient()).await;
     let silent = landed.iter().filter(|landed| landed.is_silent()).count();
     let case = |verdict| CHECK.case("both ask for something slow", verdict).tool(&slow.tool.name);
-    match silent {
-        0 => case(CaseVerdict::Held),
+    match (silent, unusable(&landed)) {
+        (0, None) => case(CaseVerdict::Held),
+        (0, Some((verdict, why))) => case(verdict).detail(why),
         _ => case(CaseVerdict::Hung).detail(format!("{silent} of 2 were never answered")),
     }
 }

@@ -10,7 +10,7 @@ use mcp_loadtest_core::{
 };
 use mcp_loadtest_wire::{
     process::{StopReport, StopStep},
-    session::{OpenError, Options, Questions, Session, Target},
+    session::{Break, OpenError, Options, Questions, Session, Target},
 };
 use tokio::time::{Instant, sleep};
 
@@ -84,10 +84,14 @@ async fn judged(bench: &Bench, moment: Moment) -> CaseResult {
     let began = Instant::now();
     for patience in [1, SECOND_CHANCE] {
         let ended = match end(bench, moment, patience).await {
-            Ok(Some(report)) => {
+            Ok(End::Left(report)) => {
                 verdict_on(&report, case, bench.options.shutdown_timeout * patience)
             }
-            Ok(None) => return skip("the server asks its client nothing"),
+            Ok(End::Before(cause)) => {
+                let why = format!("it ended before its input did: {}", cause.message);
+                return case(CaseVerdict::Crashed).detail(why);
+            }
+            Ok(End::Never) => return skip("the server asks its client nothing"),
             Err(error) => return case(CaseVerdict::CouldNotTell).detail(error.to_string()),
         };
         if ended.severity.is_none() || patience == SECOND_CHANCE {
@@ -122,13 +126,18 @@ fn verdict_on(
     }
 }
 
-/// Starts a server, brings it to that moment, and ends its input. Nothing where the moment does not
-/// come.
-async fn end(
-    bench: &Bench,
-    moment: Moment,
-    patience: u32,
-) -> Result<Option<StopReport>, OpenError> {
+/// How a server was left.
+enum End {
+    /// Its input ended, and this is what it took until it did.
+    Left(StopReport),
+    /// It had ended already, by itself.
+    Before(Break),
+    /// The moment did not come.
+    Never,
+}
+
+/// Starts a server, brings it to that moment, and ends its input.
+async fn end(bench: &Bench, moment: Moment, patience: u32) -> Result<End, OpenError> {
     let questions = match moment {
         Moment::QuestionOpen => Questions::Ignored,
         _ => Questions::Answered,
@@ -140,13 +149,21 @@ async fn end(
         Moment::AfterHandshake => {}
         Moment::CallInFlight => begin_call(bench, &session).await,
         Moment::QuestionOpen => {
-            if !is_asked(&session).await {
+            if !is_asked(&session).await && !session.is_broken() {
                 session.close().await;
-                return Ok(None);
+                return Ok(End::Never);
             }
         }
     }
-    Ok(session.cut().await)
+    let before = session.broken();
+    let report = session.cut().await;
+    // One that is dead has left nothing to look at but what it started.
+    Ok(match (before, report) {
+        (Some(cause), Some(report)) if report.strays.is_empty() => End::Before(cause),
+        (Some(cause), None) => End::Before(cause),
+        (_, Some(report)) => End::Left(report),
+        (None, None) => End::Never,
+    })
 }
 
 async fn begin_call(bench: &Bench, session: &Session) {

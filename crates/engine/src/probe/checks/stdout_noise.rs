@@ -66,14 +66,20 @@ async fn listen(bench: &Bench, noise: &Rc<Noise>) -> Result<(), OpenError> {
     let session = bench.fresh_with(&options).await?;
     bench.tell(noise.judged(CHECK.case("at the start", CaseVerdict::Held), None));
     for (tool, arguments) in quick_tools(bench) {
-        if session.is_broken() {
-            break;
-        }
         let request = session.prepare_tool_call(&tool.name, arguments, &tool.input_schema);
         let reply = session.call(&request, bench.how()).await;
         let seen = Seen::of_reply(&reply, session.broken());
-        let case = CHECK.case("while it is called", CaseVerdict::Held).tool(&tool.name);
+        let verdict = match seen {
+            Seen::Gone(_) => CaseVerdict::Crashed,
+            Seen::Silent { .. } => CaseVerdict::CouldNotTell,
+            _ => CaseVerdict::Held,
+        };
+        let case = CHECK.case("while it is called", verdict).tool(&tool.name);
+        let case = if verdict == CaseVerdict::Held { case } else { case.detail(seen.words()) };
         bench.tell(noise.judged(case, Some(&seen)));
+        if session.is_broken() {
+            break;
+        }
     }
     end(bench, session, noise).await;
     Ok(())
@@ -100,9 +106,9 @@ async fn end(bench: &Bench, session: Session, noise: &Noise) {
 
 impl Noise {
     /// What was heard since the last time, and whether the call was answered all the same.
-    fn judged(&self, held: CaseResult, seen: Option<&Seen>) -> CaseResult {
+    fn judged(&self, silent: CaseResult, seen: Option<&Seen>) -> CaseResult {
         let heard = self.0.take();
-        let Some(first) = heard.first() else { return held };
+        let Some(first) = heard.first().filter(|_| !silent.fails()) else { return silent };
         let answered = match seen {
             Some(seen) if seen.is_answer() => "; the call was answered all the same",
             Some(_) => "; the call was not answered",
@@ -112,7 +118,7 @@ impl Noise {
             1 => format!("one line: {first}{answered}"),
             count => format!("{count} lines, the first: {first}{answered}"),
         };
-        CaseResult { verdict: CaseVerdict::Broken, ..held }
+        CaseResult { verdict: CaseVerdict::Broken, ..silent }
             .severity(Severity::Warning)
             .detail(detail)
             .reference(REFERENCE)

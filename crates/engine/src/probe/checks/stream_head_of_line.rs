@@ -3,17 +3,23 @@
 use std::time::Duration;
 
 use mcp_loadtest_core::{
-    check::{CaseVerdict, Depth, Family},
+    check::{CaseResult, CaseVerdict, Depth, Family},
     mcp::{Era, method},
     report::Severity,
     units::format_latency,
 };
 use mcp_loadtest_wire::session::{OpenError, Session, Target};
 use serde_json::json;
-use tokio::task::JoinSet;
+use tokio::{
+    task::JoinSet,
+    time::{Instant, sleep},
+};
 
 use super::{Check, Running};
-use crate::probe::{at_once::median, bench::Bench};
+use crate::probe::{
+    at_once::{Fate, median},
+    bench::Bench,
+};
 
 pub(super) static CHECK: Check = Check {
     id: "stream_head_of_line",
@@ -30,6 +36,8 @@ const REQUESTS: usize = 5;
 /// A request that takes this many times as long, and this long, waits for something.
 const TIMES: u32 = 20;
 const NOTICEABLE: Duration = Duration::from_secs(1);
+/// How long a server may take to acknowledge subscriptions.
+const ACKNOWLEDGING: Duration = Duration::from_secs(2);
 
 fn run(bench: &Bench) -> Running<'_> {
     Box::pin(async move {
@@ -41,68 +49,136 @@ fn run(bench: &Bench) -> Running<'_> {
             Ok(session) => session,
             Err(error) => return bench.no_session(&CHECK, &error),
         };
-        let (alone, _) = requests(bench, &session).await;
+        let alone = Requests::make(bench, &session).await;
         let held = match era {
             Era::Legacy => Held::sessions(bench).await,
             Era::Modern => Ok(Held::subscriptions(&session, bench).await),
         };
-        let case = format!("{STREAMS} streams held open");
-        let mut held = match held {
-            Ok(held) => held,
+        let result = match held {
+            Ok(held) => beside(bench, &session, &alone, held).await,
             Err(error) => {
                 // One session is there; those beside it were not to be had.
                 let why = format!("no session beside those that listen: {error}");
-                return bench.tell(CHECK.case(case, CaseVerdict::Broken).detail(why));
+                CHECK.case(case(STREAMS), CaseVerdict::Broken).detail(why)
             }
         };
-        if !held.are_held() {
-            return bench.skip(&CHECK, "the server offers no stream to listen on");
-        }
-        let (mut beside, mut silent) = requests(bench, &session).await;
-        if silent > 0 || waits(alone, beside) {
-            (beside, silent) = requests(bench, &session).await;
-        }
-        held.release().await;
-        let times =
-            format!("{} beside them, {} alone", format_latency(beside), format_latency(alone));
-        let result = if silent > 0 {
-            let why = format!("{silent} of {REQUESTS} requests were not answered beside them");
+        let result = bench.unless_held(&session, result).await;
+        if result.verdict == CaseVerdict::Hung {
             bench.drop_shared().await;
-            CHECK.case(case, CaseVerdict::Hung).detail(why)
-        } else if waits(alone, beside) {
-            CHECK.case(case, CaseVerdict::Broken).severity(Severity::Warning).detail(times)
-        } else {
-            CHECK.case(case, CaseVerdict::Held).detail(times)
-        };
+        }
         bench.tell(result);
     })
+}
+
+fn case(streams: usize) -> String {
+    format!("{streams} streams held open")
+}
+
+/// Makes requests while the streams are held, and lets them go.
+async fn beside(bench: &Bench, session: &Session, alone: &Requests, mut held: Held) -> CaseResult {
+    let count = held.count();
+    if count == 0 {
+        let none = CHECK.case("all", CaseVerdict::Skipped);
+        return none.detail("the server offers no stream to listen on");
+    }
+    let mut beside = Requests::make(bench, session).await;
+    if beside.is_worse_than(alone) {
+        beside = Requests::make(bench, session).await;
+    }
+    let still = held.count();
+    held.release().await;
+    let result = judge(alone, &beside, count);
+    if result.verdict == CaseVerdict::Held && still == 0 {
+        return CHECK
+            .case(case(count), CaseVerdict::CouldNotTell)
+            .detail("the server ended them while requests were made");
+    }
+    result
+}
+
+fn judge(alone: &Requests, beside: &Requests, count: usize) -> CaseResult {
+    let case = |verdict| CHECK.case(case(count), verdict);
+    let why = &beside.why;
+    if alone.lost > 0 {
+        return case(CaseVerdict::CouldNotTell)
+            .detail(format!("requests are not answered without them either: {}", alone.why));
+    }
+    if beside.lost > 0 {
+        return case(CaseVerdict::Hung).detail(format!(
+            "{} of {REQUESTS} requests were not answered beside them",
+            beside.lost
+        ));
+    }
+    if beside.failed > 0 && alone.failed == 0 {
+        return case(CaseVerdict::Broken).severity(Severity::Warning).detail(format!(
+            "{} of {REQUESTS} requests failed beside them, alone they do not: {why}",
+            beside.failed
+        ));
+    }
+    let times = format!(
+        "{} beside them, {} alone",
+        format_latency(beside.took),
+        format_latency(alone.took)
+    );
+    if waits(alone.took, beside.took) {
+        return case(CaseVerdict::Broken).severity(Severity::Warning).detail(times);
+    }
+    case(CaseVerdict::Held).detail(times)
 }
 
 fn waits(alone: Duration, beside: Duration) -> bool {
     beside >= NOTICEABLE && beside >= alone * TIMES
 }
 
-/// The median time of requests one after another, and how many were not answered.
-async fn requests(bench: &Bench, session: &Session) -> (Duration, usize) {
-    let (mut times, mut silent) = (Vec::new(), 0);
-    for _ in 0..REQUESTS {
-        let reply = session.call(&bench.fast_request(session), bench.patient()).await;
-        if reply.failure().is_some_and(|category| !category.was_answered()) {
-            // The others would only cost time.
-            silent += 1;
-            break;
+/// What became of requests one after another.
+#[derive(Default)]
+struct Requests {
+    /// The median of those that were answered.
+    took: Duration,
+    /// Not answered at all.
+    lost: usize,
+    /// Answered with an error, or with nothing that is valid.
+    failed: usize,
+    /// What was said of the last that did not succeed.
+    why: String,
+}
+
+impl Requests {
+    async fn make(bench: &Bench, session: &Session) -> Self {
+        let (mut made, mut times) = (Self::default(), Vec::new());
+        for _ in 0..REQUESTS {
+            let reply = session.call(&bench.fast_request(session), bench.patient()).await;
+            let took = reply.took();
+            match Fate::of(&reply) {
+                Fate::Good => {}
+                Fate::Refused | Fate::Garbled => {
+                    made.failed += 1;
+                    made.why = reply.message;
+                }
+                Fate::Lost => {
+                    // The others would only cost time.
+                    made.lost += 1;
+                    made.why = reply.message;
+                    break;
+                }
+            }
+            times.push(took);
         }
-        times.push(reply.took());
+        made.took = median(times);
+        made
     }
-    (median(times), silent)
+
+    fn is_worse_than(&self, alone: &Self) -> bool {
+        self.lost > 0 || self.failed > alone.failed || waits(alone.took, self.took)
+    }
 }
 
 /// Streams that are open.
 enum Held {
     /// A session that lasts holds a stream, or a connection.
     Sessions(Vec<Session>),
-    /// A request that is not answered until its end is the stream.
-    Subscriptions(JoinSet<()>),
+    /// A request that is not answered until its end is the stream, once it is acknowledged.
+    Subscriptions { waiting: JoinSet<()>, acknowledged: usize },
 }
 
 impl Held {
@@ -117,10 +193,11 @@ impl Held {
     async fn subscriptions(session: &Session, bench: &Bench) -> Self {
         let wanted = json!({ "notifications": { "toolsListChanged": true } });
         let request = session.prepare(method::LISTEN, wanted);
-        let mut streams = JoinSet::new();
+        let heard_before = session.notifications();
+        let mut waiting = JoinSet::new();
         for _ in 0..STREAMS {
             let (session, request, how) = (session.clone(), request.clone(), bench.patient());
-            streams.spawn_local(async move {
+            waiting.spawn_local(async move {
                 session.call(&request, how).await;
             });
         }
@@ -128,14 +205,31 @@ impl Held {
         for _ in 0..2 {
             session.control(bench.patient()).await;
         }
-        Self::Subscriptions(streams)
+        // A server that drops what it does not know is as silent as one that holds the stream: only the
+        // notification that must come first tells them apart.
+        let until = Instant::now() + ACKNOWLEDGING;
+        loop {
+            let heard = session.notifications() - heard_before;
+            let acknowledged = usize::try_from(heard).unwrap_or(STREAMS);
+            let is_over = acknowledged >= STREAMS || session.is_broken() || Instant::now() >= until;
+            while waiting.try_join_next().is_some() {}
+            if is_over || waiting.is_empty() {
+                return Self::Subscriptions { waiting, acknowledged };
+            }
+            sleep(Duration::from_millis(20)).await;
+        }
     }
 
-    /// Whether the server holds them too, and has not refused.
-    fn are_held(&mut self) -> bool {
+    /// How many of them the server holds too, and has not refused or ended.
+    fn count(&mut self) -> usize {
         match self {
-            Self::Sessions(sessions) => !sessions.is_empty(),
-            Self::Subscriptions(streams) => streams.try_join_next().is_none(),
+            Self::Sessions(sessions) => {
+                sessions.iter().filter(|session| session.is_listening()).count()
+            }
+            Self::Subscriptions { waiting, acknowledged } => {
+                while waiting.try_join_next().is_some() {}
+                waiting.len().min(*acknowledged)
+            }
         }
     }
 
@@ -148,7 +242,7 @@ impl Held {
                 }
                 closing.join_all().await;
             }
-            Self::Subscriptions(mut streams) => streams.shutdown().await,
+            Self::Subscriptions { mut waiting, .. } => waiting.shutdown().await,
         }
     }
 }

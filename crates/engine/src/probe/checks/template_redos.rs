@@ -102,9 +102,14 @@ fn lead(inner: &str) -> String {
 
 async fn try_template(bench: &Bench, template: &str) {
     let plain = match bench.session().await {
-        Ok(session) => read(bench, &session, &filled(template, "a")).await.2,
+        Ok(session) => read(bench, &session, &filled(template, "a")).await,
         Err(error) => return bench.no_session(&CHECK, &error),
     };
+    if matches!(plain.1, Pulse::Gone(_) | Pulse::Silent) {
+        let case = format!("`{template}` filled with a plain text");
+        bench.tell(judge(&case, &plain, plain.2));
+    }
+    let plain = plain.2;
     let texts = [
         ("commas", format!("{}/", ",".repeat(REPEATED))),
         ("slashes", format!("{}\n", "/a".repeat(REPEATED))),
@@ -144,6 +149,11 @@ fn judge(case: &str, (seen, pulse, took): &(Seen, Pulse, Duration), plain: Durat
             took.as_secs_f64(),
             plain.as_secs_f64()
         )),
+        (Seen::Garbled { .. }, _) => {
+            case(CaseVerdict::Broken).severity(Severity::Warning).detail(seen.words())
+        }
+        // Nor did the plain one get an answer sooner.
+        (Seen::Silent { .. }, _) => case(CaseVerdict::CouldNotTell).detail(seen.words()),
         _ => case(CaseVerdict::Held).detail(seen.words()),
     }
 }

@@ -6,9 +6,10 @@
 use std::time::Duration;
 
 use mcp_loadtest_core::{
-    check::{CaseVerdict, Depth, Family},
+    check::{CaseResult, CaseVerdict, Depth, Family},
     generate::words,
     mcp::Tool,
+    report::Severity,
 };
 use mcp_loadtest_wire::session::Session;
 use serde_json::{Value, json};
@@ -17,7 +18,7 @@ use super::{Check, Running};
 use crate::{
     plan::danger_of,
     probe::{
-        at_once::{at_once, prepared},
+        at_once::{Fate, Landed, at_once, fallen, prepared},
         bench::Bench,
     },
 };
@@ -197,36 +198,62 @@ fn is_shown(shown: &str, text: &str, by_key: bool) -> bool {
 }
 
 async fn look(bench: &Bench, session: &Session, store: &Store, run: u64) {
+    let result = write_and_read(bench, session, store, run).await;
+    // A dead server shows nothing, which is no lost update.
+    let result = bench.unless_dead(session, result).await;
+    bench.tell(result.tool(&store.writer.name));
+}
+
+async fn write_and_read(bench: &Bench, session: &Session, store: &Store, run: u64) -> CaseResult {
     let texts = |row: &str| (0..WRITES).map(|n| mark(run, row, n)).collect::<Vec<_>>();
     let (in_a_row, at_the_same_time) = (texts("row"), texts("all"));
     let case = format!("{WRITES} writes at once, read back by `{}`", store.reader.name);
-    let could_not = |why: &str| CHECK.case(&case, CaseVerdict::CouldNotTell).detail(why);
+    let case = |verdict| CHECK.case(&case, verdict);
+    let could_not = |why: &str| case(CaseVerdict::CouldNotTell).detail(why);
     for text in &in_a_row {
         session.call(&store.request(session, text), bench.patient()).await;
     }
     let in_a_row: Vec<&String> = in_a_row.iter().collect();
-    let result = if !store.shows(bench, session, &in_a_row).await.is_empty() {
-        could_not("also of writes one after another not all are shown")
-    } else {
-        let calls = at_the_same_time.iter();
-        let calls = calls.map(|text| (session.clone(), store.request(session, text))).collect();
-        let landed = at_once(calls, bench.patient()).await;
-        let both = at_the_same_time.iter().zip(&landed);
-        let kept: Vec<&String> = both
-            .filter(|(_, landed)| landed.reply.failure().is_none())
-            .map(|(text, _)| text)
-            .collect();
-        tokio::time::sleep(SETTLING).await;
-        let missing = store.shows(bench, session, &kept).await;
-        let forgotten = store.shows(bench, session, &in_a_row).await;
-        match (missing.len(), forgotten.len()) {
-            (0, _) => CHECK.case(&case, CaseVerdict::Held).detail(format!("{} kept", kept.len())),
-            (lost, 0) => CHECK.case(&case, CaseVerdict::Broken).detail(format!(
-                "lost update: {lost} of {} acknowledged writes are not there",
-                kept.len()
-            )),
-            _ => could_not("earlier writes are not shown any more either"),
+    if !store.shows(bench, session, &in_a_row).await.is_empty() {
+        return could_not("also of writes one after another not all are shown");
+    }
+    let calls = at_the_same_time.iter();
+    let calls = calls.map(|text| (session.clone(), store.request(session, text))).collect();
+    let landed = at_once(calls, bench.patient()).await;
+    let both = at_the_same_time.iter().zip(&landed);
+    let kept: Vec<&String> =
+        both.filter(|(_, landed)| landed.reply.failure().is_none()).map(|(text, _)| text).collect();
+    tokio::time::sleep(SETTLING).await;
+    let missing = store.shows(bench, session, &kept).await;
+    let forgotten = store.shows(bench, session, &in_a_row).await;
+    match (missing.len(), forgotten.len()) {
+        (0, _) => judge_answers(&landed, case),
+        (lost, 0) => case(CaseVerdict::Broken).detail(format!(
+            "lost update: {lost} of {} acknowledged writes are not there",
+            kept.len()
+        )),
+        _ => could_not("earlier writes are not shown any more either"),
+    }
+}
+
+/// What is said of the writes themselves, where all that were acknowledged are there.
+fn judge_answers(landed: &[Landed], case: impl Fn(CaseVerdict) -> CaseResult) -> CaseResult {
+    let (kept, _) = fallen(landed, Fate::Good);
+    let (refused, error) = fallen(landed, Fate::Refused);
+    let (garbled, defect) = fallen(landed, Fate::Garbled);
+    let (lost, silence) = fallen(landed, Fate::Lost);
+    match (lost, garbled, kept, refused) {
+        (1.., ..) => case(CaseVerdict::Broken)
+            .detail(format!("{lost} of {WRITES} writes were never answered: {silence}")),
+        (0, 1.., ..) => case(CaseVerdict::Broken)
+            .detail(format!("{garbled} of {WRITES} writes got no valid answer: {defect}")),
+        (0, 0, 0, _) => {
+            case(CaseVerdict::CouldNotTell).detail(format!("no write was acknowledged: {error}"))
         }
-    };
-    bench.tell(result.tool(&store.writer.name));
+        (0, 0, _, 0) => case(CaseVerdict::Held).detail(format!("{kept} kept")),
+        // Whoever is told that nothing was kept loses nothing.
+        _ => case(CaseVerdict::Held)
+            .severity(Severity::Info)
+            .detail(format!("{kept} kept, {refused} refused: {error}")),
+    }
 }

@@ -38,6 +38,13 @@ impl HttpLink {
         });
         let _ = timeout(OPENING_PATIENCE, answered).await;
     }
+
+    /// Whether the stream is there, or asked for and not refused yet: its task ends with it.
+    pub(crate) fn is_listening(&self) -> bool {
+        let mut listener = self.listener.borrow_mut();
+        while listener.try_join_next().is_some() {}
+        !listener.is_empty()
+    }
 }
 
 /// Hears the stream for as long as the session lives, over as many connections as the server wants.
