@@ -68,6 +68,7 @@ pub(crate) struct HttpLink {
     heads: Heads,
     /// The task that hears what the server says unasked; it ends with the session.
     listener: RefCell<JoinSet<()>>,
+    listening: Cell<bool>,
     posts: Posts,
     /// Streams that go on after the reply that they carried.
     rests: RefCell<JoinSet<()>>,
@@ -83,6 +84,7 @@ impl HttpLink {
             head: RefCell::new(Rc::from([])),
             heads: Heads::default(),
             listener: RefCell::default(),
+            listening: Cell::new(false),
             posts: Posts::default(),
             rests: RefCell::default(),
         }

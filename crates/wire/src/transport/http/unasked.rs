@@ -32,18 +32,18 @@ impl HttpLink {
         let Some(session) = inner.session() else { return };
         let (opened, answered) = oneshot::channel();
         let weak = Rc::downgrade(&session.inner);
+        self.listening.set(true);
         self.listener.borrow_mut().spawn_local(async move {
             // Whatever ends the stream, the session goes on without it.
             let _ = listen(&weak, opened).await;
+            is_there(&weak, false);
         });
         let _ = timeout(OPENING_PATIENCE, answered).await;
     }
 
-    /// Whether the stream is there, or asked for and not refused yet: its task ends with it.
+    /// Whether the stream is there, or asked for and not refused yet.
     pub(crate) fn is_listening(&self) -> bool {
-        let mut listener = self.listener.borrow_mut();
-        while listener.try_join_next().is_some() {}
-        !listener.is_empty()
+        self.listening.get()
     }
 }
 
@@ -56,15 +56,22 @@ async fn listen(session: &Weak<Inner>, opened: oneshot::Sender<()>) -> Result<()
     while let Some(stream) = &mut incoming {
         let brought = hear(session, stream, &mut parser).await;
         barren = if brought { 0 } else { barren + 1 };
+        is_there(session, false);
         incoming = loop {
             sleep(pause(&parser, barren)).await;
             match reconnect(session, &mut parser).await {
-                Ok(incoming) => break incoming,
+                Ok(incoming) => break incoming.inspect(|_| is_there(session, true)),
                 Err(_) => barren += 1,
             }
         };
     }
     Ok(())
+}
+
+fn is_there(session: &Weak<Inner>, there: bool) {
+    if let Some(http) = session.upgrade().as_deref().and_then(http) {
+        http.listening.set(there);
+    }
 }
 
 /// The wait before the stream is asked for again: longer each time that it came to nothing.
