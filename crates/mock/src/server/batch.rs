@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 use mcp_loadtest_core::{
     fault::{Company, Mangle, Step},
-    mcp::{Era, Revision},
+    mcp::Era,
 };
 
 use super::{
