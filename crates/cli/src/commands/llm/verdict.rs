@@ -186,6 +186,9 @@ fn headline(report: &ClientReport) -> (AnsiColor, &'static str) {
         Verdict::Invalid if report.unmatched > 0 => {
             (AnsiColor::Red, "INVALID: no fixture answered some requests, so nothing is proven")
         }
+        Verdict::Invalid if report.forgotten > 0 => {
+            (AnsiColor::Red, "INVALID: not all requests were remembered, so nothing is proven")
+        }
         Verdict::Invalid => (AnsiColor::Red, "INVALID: there was no request to judge"),
         _ => (AnsiColor::Red, "FAIL: the client does not handle failures as it should"),
     }
