@@ -258,7 +258,7 @@ impl Pending {
             Ok(tool) => tool,
             Err(refusal) => return refusal.into(),
         };
-        let arguments: Value = match call::arguments(tool, &request.params, self.revision) {
+        let arguments: Value = match call::arguments(tool, &request.params) {
             Ok(arguments) => arguments,
             Err(outcome) => return outcome,
         };

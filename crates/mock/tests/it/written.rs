@@ -75,6 +75,26 @@ async fn errors_of_the_tool_and_of_the_protocol_are_kept_apart() {
     }
 }
 
+/// What is wrong with the arguments is told to the client, and what they were is not written down.
+#[tokio::test]
+async fn values_that_a_schema_refuses_are_not_written_down() {
+    for (transport, era) in
+        [(TransportName::Stdio, Era::Legacy), (TransportName::Http, Era::Modern)]
+    {
+        for fault in ["none", "slow:1"] {
+            let audit = memory();
+            let mock = Mock::new().fault(fault.parse().unwrap()).audit(audit.clone());
+            let mut peer = Peer::start(mock, transport, era).await;
+            let id = peer.call("error", json!({"code": "open sesame"})).await;
+            let reply = peer.reply(id).await.to_string();
+            assert!(reply.contains("open sesame"), "{reply}");
+            let said = rows(&audit).pop().unwrap().error_message.unwrap();
+            assert!(said.starts_with("invalid arguments for `error`: `/code`"), "{said}");
+            assert!(!said.contains("sesame"), "{said}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn the_same_call_is_an_attempt_more() {
     let (mut peer, audit) = start(TransportName::Http, Era::Legacy).await;
