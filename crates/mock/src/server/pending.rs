@@ -41,6 +41,7 @@ pub(crate) struct Pending {
     pub(super) session: Arc<Session>,
     pub(super) cancel: CancellationToken,
     pub(super) frame: Box<[u8]>,
+    pub(super) is_initialize: bool,
     pub(super) outer: Era,
     pub(super) revision: Revision,
     pub(super) facts: Facts,
@@ -110,7 +111,7 @@ impl Pending {
 
     /// Whether it is the handshake of a session that has none yet.
     pub(crate) fn is_handshake(&self) -> bool {
-        self.session.agreed().is_none() && self.revision.era() == Era::Legacy
+        self.is_initialize && self.session.agreed().is_none() && self.revision.era() == Era::Legacy
     }
 
     /// Does what is to be done. Messages before the reply go to `outbox`.
@@ -196,8 +197,8 @@ impl Pending {
     ) -> Result<Told, Ending> {
         Ok(match instead {
             Instead::LazyInit => match self.load().await {
-                Entered::Hang => hang(request.id, frame).await,
-                Entered::Load | Entered::Pass => self.serve(request, exchange, frame).await,
+                true => self.serve(request, exchange, frame).await,
+                false => hang(request.id, frame).await,
             },
             Instead::Hang => hang(request.id, frame).await,
             Instead::Error { code, message, data } => {
@@ -221,14 +222,15 @@ impl Pending {
         })
     }
 
-    /// Loads what the first call has to load, and hangs if it is not alone.
-    async fn load(&self) -> Entered {
-        match self.server.lazy.enter() {
-            Entered::Load => {
+    /// Loads what the first call has to load. `false`: it is not alone, and has to hang.
+    async fn load(&self) -> bool {
+        let lock = self.server.desk().lazy();
+        match lock.enter() {
+            Entered::Load(loading) => {
                 sleep(LAZY_INIT_TIME).await;
-                self.server.lazy.loaded()
+                loading.loaded() == Entered::Pass
             }
-            entered => entered,
+            entered => entered == Entered::Pass,
         }
     }
 
