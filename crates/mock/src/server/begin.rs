@@ -134,6 +134,7 @@ impl Server {
             begun,
             draft,
             is_lost: false,
+            is_streamed: false,
         }
     }
 }
