@@ -96,7 +96,7 @@ mod tests {
             case("three", CaseVerdict::Skipped).detail("no tools"),
         ];
         let text = junit("python3 'a b'.py", &results);
-        let read = quick_junit::Report::deserialize_from_str(&text).unwrap();
+        let read = Report::deserialize_from_str(&text).unwrap();
         let cases: Vec<_> = read.test_suites[0].test_cases.iter().collect();
         let failed = format!("{:?}", cases[2].status);
         let said = r#"a <b> & \"c\" ]]>: crashed; exit 1 ]]> <a>"#;

@@ -214,3 +214,17 @@ fn told(finding: &Finding) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_forgotten_is_told_and_what_to_do_about_it() {
+        let said = text(&judge(&[], Patience::default()).after_forgetting(3));
+        for part in ["INVALID: not all requests were remembered", "3 earlier requests", "--journal"]
+        {
+            assert!(said.contains(part), "no {part:?} in {said}");
+        }
+    }
+}
