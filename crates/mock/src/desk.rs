@@ -7,7 +7,7 @@ use std::sync::{
 };
 
 use mcp_loadtest_core::{
-    fault::{Fault, FaultPlan},
+    fault::{Fault, FaultPlan, LazyInit},
     seed::Seed,
 };
 use serde::Serialize;
@@ -17,6 +17,9 @@ use tokio::time::Instant;
 #[derive(Debug)]
 pub struct Desk {
     faults: RwLock<Arc<FaultPlan>>,
+    /// The lock of `lazy-init-deadlock`. Calls that hang at one hang for as long as they do, whatever is
+    /// in force later.
+    lazy: RwLock<Arc<LazyInit>>,
     seed: Seed,
     begun: Instant,
     requests: AtomicU64,
@@ -51,6 +54,7 @@ impl Desk {
     pub fn new(faults: Vec<Fault>, seed: Seed) -> Self {
         Self {
             faults: RwLock::new(Arc::new(FaultPlan::new(faults, seed))),
+            lazy: RwLock::default(),
             seed,
             begun: Instant::now(),
             requests: AtomicU64::new(0),
@@ -70,15 +74,27 @@ impl Desk {
         self.faults.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// The lock of `lazy-init-deadlock`.
+    pub(crate) fn lazy(&self) -> Arc<LazyInit> {
+        self.lazy.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Nothing is loaded any more.
+    fn cool_down(&self) {
+        *self.lazy.write().unwrap_or_else(PoisonError::into_inner) = Arc::default();
+    }
+
     /// From now on, these are; they count calls from the first.
     pub fn set_faults(&self, faults: Vec<Fault>) {
         let plan = Arc::new(FaultPlan::new(faults, self.seed));
         *self.faults.write().unwrap_or_else(PoisonError::into_inner) = plan;
+        self.cool_down();
     }
 
     /// Begins to count anew, calls of faults included.
     pub fn reset(&self) {
         self.faults().reset();
+        self.cool_down();
         for counter in [&self.requests, &self.errors, &self.cancelled, &self.faulted] {
             counter.store(0, Ordering::Relaxed);
         }
@@ -102,5 +118,29 @@ impl Desk {
         add(&self.errors, ended.error);
         add(&self.cancelled, ended.cancelled);
         add(&self.faulted, ended.faulted);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mcp_loadtest_core::fault::Entered;
+
+    use super::*;
+
+    #[test]
+    fn new_faults_and_a_reset_begin_with_a_cold_lock() {
+        let desk = Desk::new(Vec::new(), Seed(1));
+        let is_deadlocked = |desk: &Desk| {
+            let lock = desk.lazy();
+            let loading = lock.enter();
+            matches!(loading, Entered::Hang) || matches!(lock.enter(), Entered::Hang)
+        };
+        let hangs = |desk: &Desk| matches!(desk.lazy().enter(), Entered::Hang);
+        assert!(is_deadlocked(&desk) && hangs(&desk));
+        desk.set_faults(Vec::new());
+        assert!(!hangs(&desk), "after other faults");
+        assert!(is_deadlocked(&desk));
+        desk.reset();
+        assert!(!hangs(&desk), "after a reset");
     }
 }

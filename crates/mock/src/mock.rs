@@ -125,7 +125,21 @@ impl Mock {
         R: Read + Send + 'static,
         W: Write + Send + 'static,
     {
-        stdio::serve(self.into_server(), input, output).await
+        self.serve_pipes_until(input, output, std::future::pending()).await
+    }
+
+    /// The same until `stop` is done: then calls that still run are cancelled and written down.
+    pub async fn serve_pipes_until<R, W>(
+        self,
+        input: R,
+        output: W,
+        stop: impl Future<Output = ()>,
+    ) -> io::Result<Served>
+    where
+        R: Read + Send + 'static,
+        W: Write + Send + 'static,
+    {
+        stdio::serve(self.into_server(), input, output, stop).await
     }
 
     /// Listens for Streamable HTTP; port 0 is any free one. Only loopback addresses are allowed:
@@ -180,6 +194,11 @@ impl StdioMock {
 
     /// Serves until the input ends.
     pub async fn serve(self) -> io::Result<Served> {
-        stdio::serve(self.server, io::stdin(), io::stdout()).await
+        self.serve_until(std::future::pending()).await
+    }
+
+    /// The same until `stop` is done: then calls that still run are cancelled and written down.
+    pub async fn serve_until(self, stop: impl Future<Output = ()>) -> io::Result<Served> {
+        stdio::serve(self.server, io::stdin(), io::stdout(), stop).await
     }
 }

@@ -184,9 +184,8 @@ async fn serve(args: &MockArgs, mock: Mock, env: &mut Env) -> Result<Served, Cli
         // Our stdout belongs to the protocol.
         let admin = args.admin.bind(|| mock.controlled(), env, Env::err).await?;
         return tokio::select! {
-            served = mock.serve() => Ok(served?),
+            served = mock.serve_until(interrupted) => Ok(served?),
             error = admin.serve() => Err(error),
-            () = interrupted => Ok(Served::Gone),
         };
     }
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));

@@ -100,6 +100,35 @@ fn a_crash_over_http_ends_the_process_with_its_code() {
     assert_eq!(mock.wait().unwrap().code(), Some(42));
 }
 
+/// However it ends, there are as many rows as calls that arrived.
+#[test]
+fn calls_under_way_are_in_the_log_after_a_signal_and_after_a_crash() {
+    let dir = tempfile::tempdir().unwrap();
+    let slow = json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call",
+        "params": {"name": "slow", "arguments": {"milliseconds": 60_000}}});
+    let ping = json!({"jsonrpc": "2.0", "id": 4, "method": "ping"});
+    for (is_crash, code, calls) in [(false, 0, 1), (true, 42, 2)] {
+        let log = dir.path().join(format!("{code}.jsonl"));
+        let mut mock = start(&["--fault", CRASH, "--audit", log.to_str().unwrap()]);
+        let mut input = mock.stdin.take().unwrap();
+        writeln!(input, "{}\n{slow}\n{ping}", initialize()).unwrap();
+        let mut output = BufReader::new(mock.stdout.take().unwrap());
+        for _ in 0..2 {
+            output.read_line(&mut String::new()).unwrap();
+        }
+        if is_crash {
+            writeln!(input, "{}", call()).unwrap();
+        } else {
+            let pid = rustix::process::Pid::from_child(&mock);
+            rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        }
+        assert_eq!(mock.wait().unwrap().code(), Some(code));
+        let text = std::fs::read_to_string(&log).unwrap();
+        let written = text.lines().filter(|line| line.contains("\"tools/call\"")).count();
+        assert_eq!(written, calls, "{text}");
+    }
+}
+
 #[test]
 fn a_line_that_is_cut_ends_the_process() {
     let mut mock = start(&["--fault", "truncate:20"]);

@@ -88,13 +88,19 @@ mod tests {
     #[test]
     fn what_failed_what_held_and_what_was_skipped_can_be_told_apart() {
         let case =
-            |check, verdict| CaseResult::new(check, Family::Envelope, "a <b> & \"c\"", verdict);
+            |check, verdict| CaseResult::new(check, Family::Envelope, "a <b> & \"c\" ]]>", verdict);
         let results = [
             case("one", CaseVerdict::Held).took(Duration::from_millis(1_234)),
-            case("two", CaseVerdict::Crashed).detail("exit 1\u{1b}[31m\u{0}").tool("t"),
+            case("two", CaseVerdict::Crashed).detail("exit 1\u{1b}[31m\u{0} ]]> <a>").tool("t"),
             case("two", CaseVerdict::Rejected).tool("t"),
             case("three", CaseVerdict::Skipped).detail("no tools"),
         ];
-        insta::assert_snapshot!(junit("python3 'a b'.py", &results));
+        let text = junit("python3 'a b'.py", &results);
+        let read = Report::deserialize_from_str(&text).unwrap();
+        let cases: Vec<_> = read.test_suites[0].test_cases.iter().collect();
+        let failed = format!("{:?}", cases[2].status);
+        let said = r#"a <b> & \"c\" ]]>: crashed; exit 1 ]]> <a>"#;
+        assert!(failed.contains(said), "{failed}");
+        insta::assert_snapshot!(text);
     }
 }

@@ -34,14 +34,14 @@ pub use drip::portion;
 pub use entry::{Argument, Entry, Form, Place, Values};
 pub use error::{FaultError, Impossible};
 pub use kind::FAULTS;
-pub use lazy_init::{Entered, LAZY_INIT_TIME, LazyInit};
+pub use lazy_init::{Entered, LAZY_INIT_TIME, LazyInit, Loading};
 pub use mangle::{CURSOR_PREFIX, Step, mangle};
 pub use plan::{CallView, FaultPlan, decide_at};
 pub use reference::reference;
 pub use selector::{SELECTORS, Selector};
 pub use treatment::{
-    Beside, Cut, Decision, HANG_CODE, HANG_LIMIT, HANG_MESSAGE, Instead, Mangle, REORDER_LIMIT,
-    Treatment,
+    Beside, Cut, Decision, FLOOD_TIME, HANG_CODE, HANG_LIMIT, HANG_MESSAGE, Instead, Mangle,
+    REORDER_LIMIT, Treatment,
 };
 pub use window::{FaultWindow, Hits};
 

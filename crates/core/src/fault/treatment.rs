@@ -12,6 +12,8 @@ pub const HANG_LIMIT: Duration = Duration::from_secs(600);
 pub const HANG_CODE: i64 = -32000;
 /// The message of the error that ends a hang.
 pub const HANG_MESSAGE: &str = "hang: no answer within ten minutes";
+/// How long a call is held that is flooded itself.
+pub const FLOOD_TIME: Duration = Duration::from_secs(1);
 /// How long a reply that is to be overtaken waits for another one.
 pub const REORDER_LIMIT: Duration = Duration::from_secs(1);
 

@@ -54,6 +54,10 @@ pub struct Entry {
     /// What was said before an answer ended too early.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub said: String,
+    /// Whether that ends where a text of the answer ends: whoever got the whole answer afterwards says
+    /// the same.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub said_whole: bool,
     /// How it ended.
     pub ending: Ending,
 }
@@ -76,6 +80,8 @@ pub enum Ending {
     Broken,
     /// The client hung up.
     Aborted,
+    /// The server stopped in the middle of it.
+    Stopped,
 }
 
 /// How the paths end that are answered without a model, besides lists of models.
@@ -125,7 +131,7 @@ impl Entry {
     /// Whether another try could help; after a token that ran out, one with another token.
     pub fn is_worth_another_try(&self) -> bool {
         match self.ending {
-            Ending::Complete | Ending::Aborted => false,
+            Ending::Complete | Ending::Aborted | Ending::Stopped => false,
             Ending::Refused if self.token_ran_out() => true,
             Ending::Refused => self
                 .should_retry
@@ -144,6 +150,7 @@ impl Entry {
             Ending::Corrupt => "a body that is no answer".into(),
             Ending::Broken => "a connection that broke".into(),
             Ending::Aborted => "given up by the client".into(),
+            Ending::Stopped => "under way when the server stopped".into(),
         }
     }
 
@@ -186,11 +193,12 @@ mod tests {
 
     #[test]
     fn another_try_is_for_what_may_pass() {
-        use Ending::{Aborted, Broken, Complete, Corrupt, CutShort, ErrorEvent, Refused};
+        use Ending::{Aborted, Broken, Complete, Corrupt, CutShort, ErrorEvent, Refused, Stopped};
         for (ending, status, is_worth, words) in [
             (Complete, 200, false, "answered"),
             (Complete, 503, false, "answered"),
             (Aborted, 503, false, "given up by the client"),
+            (Stopped, 200, false, "under way when the server stopped"),
             (Refused, 400, false, "HTTP 400"),
             (Refused, 408, true, "HTTP 408"),
             (Refused, 409, true, "HTTP 409"),

@@ -237,6 +237,7 @@ mod tests {
                 serde_json::to_string(&written).unwrap()
             }
             Outcome::Refused(refusal, _) => format!("{} {}", refusal.code, refusal.message),
+            Outcome::BadArguments(wrong) => wrong.told.clone(),
             Outcome::InputRequired(_) => panic!("nothing asks"),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::{fmt, pin::Pin};
 
-use jsonschema::Validator;
+use jsonschema::{ValidationError, Validator};
 use mcp_loadtest_core::mcp::{
     self,
     header::{MarkedParameter, marked_parameters},
@@ -10,7 +10,7 @@ use mcp_loadtest_core::mcp::{
 use serde_json::{Map, Value, json};
 
 use crate::{
-    mcp::result::Outcome,
+    mcp::result::{BadArguments, Outcome},
     server::{exchange::Exchange, session::Session},
 };
 
@@ -108,16 +108,25 @@ impl Tool {
     }
 
     /// What is wrong with the arguments, if anything.
-    pub(crate) fn check(&self, arguments: &Value) -> Result<(), String> {
+    pub(crate) fn check(&self, arguments: &Value) -> Result<(), BadArguments> {
         let Some(validator) = &self.validator else { return Ok(()) };
-        let mut errors = validator.iter_errors(arguments).map(|error| {
-            let place = error.instance_path().to_string();
-            if place.is_empty() { error.to_string() } else { format!("`{place}`: {error}") }
-        });
         // The first few say enough; a hostile schema could name thousands.
-        let told: Vec<_> = errors.by_ref().take(5).collect();
-        if told.is_empty() { Ok(()) } else { Err(told.join("; ")) }
+        let errors: Vec<_> = validator.iter_errors(arguments).take(5).collect();
+        if errors.is_empty() {
+            return Ok(());
+        }
+        let list = |words: &dyn Fn(&ValidationError<'_>) -> String| {
+            let all: Vec<_> = errors.iter().map(|error| placed(error, words(error))).collect();
+            format!("invalid arguments for `{}`: {}", self.listing.name, all.join("; "))
+        };
+        let told = list(&|error| error.to_string());
+        Err(BadArguments { told, logged: list(&|error| error.masked().to_string()) })
     }
+}
+
+fn placed(error: &ValidationError<'_>, words: String) -> String {
+    let place = error.instance_path().to_string();
+    if place.is_empty() { words } else { format!("`{place}`: {words}") }
 }
 
 /// Whether a schema says nothing but that the arguments are an object, which they always are.
@@ -179,7 +188,24 @@ mod tests {
             (json!({"n": 1, "x": 2}), "'x'"),
         ] {
             let why = tool.check(&bad).unwrap_err();
-            assert!(why.contains(word), "{bad}: {why}");
+            assert!(why.told.contains(word), "{bad}: {why:?}");
+            assert!(why.logged.contains(word), "{bad}: {why:?}");
+        }
+    }
+
+    #[test]
+    fn the_log_does_not_repeat_what_was_wrong() {
+        let tool = tool(json!({
+            "type": "object",
+            "properties": {
+                "token": { "type": "integer" },
+                "deep": { "type": "object", "properties": { "key": { "enum": ["a", "b"] } } },
+            },
+        }));
+        for bad in [json!({"token": "sesame"}), json!({"deep": {"key": "sesame"}})] {
+            let why = tool.check(&bad).unwrap_err();
+            assert!(why.told.contains("sesame"), "{why:?}");
+            assert!(!why.logged.contains("sesame"), "{why:?}");
         }
     }
 

@@ -18,10 +18,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{get, post, put},
 };
-use mcp_loadtest_core::{
-    hint::Hint as _,
-    llm::{FixtureFile, Patience, judge},
-};
+use mcp_loadtest_core::{hint::Hint as _, llm::FixtureFile};
 use serde_json::json;
 
 use super::desk::Desk;
@@ -72,5 +69,5 @@ async fn journal(State(desk): At) -> impl IntoResponse {
 }
 
 async fn verdict(State(desk): At) -> impl IntoResponse {
-    Json(judge(&desk.journal().entries(), Patience::default()))
+    Json(desk.journal().judged())
 }

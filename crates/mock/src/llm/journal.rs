@@ -7,7 +7,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use mcp_loadtest_core::llm::Entry;
+use mcp_loadtest_core::llm::{ClientReport, Entry, Patience, judge};
 use mcp_loadtest_wire::disk::File;
 
 use super::record::Record;
@@ -28,6 +28,8 @@ struct Kept {
     bytes: usize,
     /// All that ever came, those that are forgotten included.
     count: u64,
+    /// How many of them had to go to make room for others.
+    forgotten: u64,
     file: Option<File>,
     /// Why the file could not be written.
     failed: Option<io::Error>,
@@ -50,6 +52,7 @@ impl Journal {
         while kept.records.len() > MOST_RECORDS || kept.bytes > MOST_BYTES {
             let Some(oldest) = kept.records.pop_front() else { break };
             kept.bytes -= oldest.weight();
+            kept.forgotten += 1;
         }
     }
 
@@ -69,6 +72,16 @@ impl Journal {
         self.kept().records.iter().flat_map(line).collect()
     }
 
+    /// What clients did with the failures that they met. Where requests are forgotten, nobody passes.
+    pub fn judged(&self) -> ClientReport {
+        // One look at both, so that nothing is forgotten in between.
+        let (entries, forgotten) = {
+            let kept = self.kept();
+            (kept.records.iter().map(Record::entry).collect::<Vec<_>>(), kept.forgotten)
+        };
+        judge(&entries, Patience::default()).after_forgetting(forgotten)
+    }
+
     /// How many requests there were.
     pub fn count(&self) -> u64 {
         self.kept().count
@@ -79,6 +92,7 @@ impl Journal {
         let mut kept = self.kept();
         kept.records.clear();
         kept.bytes = 0;
+        kept.forgotten = 0;
     }
 
     /// Whether every line of the file could be written.

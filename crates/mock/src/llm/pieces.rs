@@ -132,6 +132,15 @@ pub(crate) fn beginning(answer: &Answer, bytes: usize) -> String {
     said
 }
 
+/// Whether a text, or the arguments of a call, ends after so many bytes of an answer.
+pub(crate) fn ends_a_block(answer: &Answer, bytes: usize) -> bool {
+    let ends = answer.blocks.iter().scan(0, |end, block| {
+        *end += whole(block).len();
+        Some(*end)
+    });
+    ends.into_iter().any(|end| end == bytes)
+}
+
 /// How many bytes of the answer lie before a place; nothing where it has no such place.
 fn offset(answer: &Answer, at: At) -> Option<usize> {
     let texts = || answer.blocks.iter().map(whole);

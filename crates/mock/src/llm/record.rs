@@ -38,6 +38,7 @@ pub(super) struct Record {
     pub(super) seed: u64,
     pub(super) bytes_sent: usize,
     pub(super) said: String,
+    pub(super) said_whole: bool,
     pub(super) ending: Ending,
 }
 
@@ -79,6 +80,7 @@ impl Record {
             seed: self.seed,
             bytes_sent: self.bytes_sent as u64,
             said: self.said.clone(),
+            said_whole: self.said_whole,
             ending: self.ending,
         }
     }
@@ -109,6 +111,13 @@ pub(super) fn read_head(head: &[u8]) -> (String, Vec<(String, String)>) {
         }
     }
     (path.to_owned(), headers)
+}
+
+/// What stands in the headers that carry a key, the one first where OAuth has its tokens.
+pub(super) fn keys(head: &[u8]) -> Vec<String> {
+    let (_, headers) = read_head(head);
+    let value = |name: &&str| headers.iter().find(|(own, _)| own == name).map(|(_, value)| value);
+    KEYS.iter().filter_map(value).cloned().collect()
 }
 
 fn shown(name: &str, value: &str) -> String {

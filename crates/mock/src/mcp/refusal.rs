@@ -1,5 +1,6 @@
 //! Why a request is not served, as JSON-RPC says it.
 
+use mcp_loadtest_core::mcp::Era;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -53,5 +54,28 @@ impl Refusal {
 
     pub(crate) fn method_not_found(method: &str) -> Self {
         Self::new(code::METHOD_NOT_FOUND, format!("there is no method `{method}`"))
+    }
+}
+
+/// The statuses that replies travel with over HTTP.
+pub(crate) const OK: u16 = 200;
+pub(crate) const ACCEPTED: u16 = 202;
+const BAD_REQUEST: u16 = 400;
+const NOT_FOUND: u16 = 404;
+
+/// In the legacy era errors travel with 200; in the modern one the status tells them apart.
+pub(crate) fn status_of(era: Era, code: Option<i64>) -> u16 {
+    match (era, code) {
+        (Era::Modern, Some(code::METHOD_NOT_FOUND)) => NOT_FOUND,
+        (
+            Era::Modern,
+            Some(
+                code::INVALID_REQUEST
+                | code::INVALID_PARAMS
+                | code::MISSING_CAPABILITY
+                | code::UNSUPPORTED_VERSION,
+            ),
+        ) => BAD_REQUEST,
+        _ => OK,
     }
 }

@@ -15,8 +15,19 @@ pub(crate) enum Outcome {
     Result(CallResult),
     /// No result: a JSON-RPC error, and the word for it in the audit log.
     Refused(Refusal, Option<&'static str>),
+    /// Arguments that the tool cannot take.
+    BadArguments(BadArguments),
     /// Modern: the client has to be asked first.
     InputRequired(Value),
+}
+
+/// What is wrong with the arguments of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct BadArguments {
+    /// For the client, with the values that it has sent.
+    pub(crate) told: String,
+    /// For the audit log, without them: any of them may be a secret.
+    pub(crate) logged: String,
 }
 
 impl From<CallResult> for Outcome {

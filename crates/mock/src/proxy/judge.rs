@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use mcp_loadtest_core::{
     config::TransportName,
-    fault::{
-        Beside, CallView, Entered, Fault, HANG_LIMIT, LAZY_INIT_TIME, LazyInit, START, Treatment,
-    },
+    fault::{CallView, Entered, Fault, HANG_LIMIT, LAZY_INIT_TIME, START, Treatment},
     mcp::Era,
 };
 use tokio::time::sleep;
@@ -15,6 +13,7 @@ use crate::desk::{Desk, Ended};
 
 use super::{
     message::{Call, first_page},
+    notice,
     record::Recorder,
 };
 
@@ -23,7 +22,6 @@ use super::{
 pub(super) struct Judge {
     desk: Arc<Desk>,
     pub(super) transport: TransportName,
-    gate: LazyInit,
     pub(super) recorder: Recorder,
     /// Whether faults may come while it runs.
     is_controlled: bool,
@@ -45,7 +43,7 @@ impl Judge {
         recorder: Recorder,
         is_controlled: bool,
     ) -> Self {
-        Self { desk, transport, gate: LazyInit::default(), recorder, is_controlled }
+        Self { desk, transport, recorder, is_controlled }
     }
 
     /// Whether nobody has to look at messages at all.
@@ -71,10 +69,7 @@ impl Judge {
 
     /// How many notifications a second a stream that opens is to be flooded with.
     pub(super) fn flood(&self, session: Option<&str>, era: Era) -> Option<u32> {
-        self.ask(START, None, session, era).beside.into_iter().find_map(|beside| match beside {
-            Beside::Flood(rate) => Some(rate),
-            Beside::ListChanged => None,
-        })
+        notice::flood(&self.ask(START, None, session, era).beside)
     }
 
     fn ask(&self, method: &str, tool: Option<&str>, session: Option<&str>, era: Era) -> Treatment {
@@ -100,10 +95,11 @@ impl Judge {
 
     /// The same, but whoever is to hang has to do so itself.
     pub(super) async fn enter(&self) -> Gate {
-        let entered = match self.gate.enter() {
-            Entered::Load => {
+        let lock = self.desk.lazy();
+        let entered = match lock.enter() {
+            Entered::Load(loading) => {
                 sleep(LAZY_INIT_TIME).await;
-                self.gate.loaded()
+                loading.loaded()
             }
             entered => entered,
         };

@@ -16,6 +16,14 @@ pub(super) fn beside(list: &[Beside]) -> impl Iterator<Item = &'static [u8]> {
     list.iter().filter(|beside| **beside == Beside::ListChanged).map(|_| LIST_CHANGED)
 }
 
+/// How many notifications a second something is to be flooded with.
+pub(super) fn flood(list: &[Beside]) -> Option<u32> {
+    list.iter().find_map(|beside| match beside {
+        Beside::Flood(rate) => Some(*rate),
+        Beside::ListChanged => None,
+    })
+}
+
 /// A flood: how many notifications each burst has.
 #[derive(Debug)]
 pub(super) struct Flood {

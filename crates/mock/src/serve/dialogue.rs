@@ -163,12 +163,17 @@ impl Dialogue {
 
     /// Does what takes its time; the outcome goes to the outbox.
     pub(crate) fn run(&self, pending: Pending) {
-        let outbox = self.outbox.clone();
+        let (outbox, server, session) =
+            (self.outbox.clone(), self.server.clone(), self.session.clone());
+        let is_handshake = pending.is_handshake();
         self.tasks.spawn_on(
             async move {
                 let ending = pending.run(outbox.clone()).await;
                 // A client that is gone misses nothing.
                 let _ = outbox.send(Out::Ending(ending)).await;
+                if is_handshake && session.agreed().is_some() {
+                    server.stream_opened(&session, &outbox, Era::Legacy);
+                }
             },
             &self.runtime,
         );

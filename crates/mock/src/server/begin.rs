@@ -126,6 +126,7 @@ impl Server {
             // Registered before the next message is read: it may be the cancellation.
             cancel: session.begin(request.id),
             frame: request.frame.into(),
+            is_initialize: request.method == method::INITIALIZE,
             outer: request.outer,
             revision,
             facts: origin.keep(),
@@ -133,6 +134,7 @@ impl Server {
             begun,
             draft,
             is_lost: false,
+            is_streamed: false,
         }
     }
 }

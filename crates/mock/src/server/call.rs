@@ -47,12 +47,8 @@ pub(super) fn find<'a>(server: &'a Server, params: &Params<'_>) -> Result<&'a To
         .ok_or_else(|| Refusal::invalid_params(format!("there is no tool `{name}`")))
 }
 
-/// The arguments of a call, or what is wrong with them as `revision` says it.
-pub(super) fn arguments(
-    tool: &Tool,
-    params: &Params<'_>,
-    revision: Revision,
-) -> Result<Value, Outcome> {
+/// The arguments of a call, or what is wrong with them.
+pub(super) fn arguments(tool: &Tool, params: &Params<'_>) -> Result<Value, Outcome> {
     let raw = params.arguments.unwrap_or("{}");
     let arguments = match serde_json::from_str::<Map<String, Value>>(raw) {
         Ok(arguments) => Value::Object(arguments),
@@ -62,13 +58,12 @@ pub(super) fn arguments(
     };
     match tool.check(&arguments) {
         Ok(()) => Ok(arguments),
-        Err(why) => Err(refuse_arguments(&tool.listing.name, &why, revision)),
+        Err(wrong) => Err(Outcome::BadArguments(wrong)),
     }
 }
 
 /// Since 2025-11-25 a model is to read what is wrong with its arguments, so it is a tool error.
-fn refuse_arguments(tool: &str, why: &str, revision: Revision) -> Outcome {
-    let why = format!("invalid arguments for `{tool}`: {why}");
+fn refuse_arguments(why: String, revision: Revision) -> Outcome {
     if revision >= Revision::V2025_11_25 {
         CallResult::error(why).into()
     } else {
@@ -87,7 +82,7 @@ pub(super) fn now(
 ) -> Option<Told> {
     let outcome = match find(server, &request.params) {
         Err(refusal) => refusal.into(),
-        Ok(tool) => match (arguments(tool, &request.params, revision), &tool.run) {
+        Ok(tool) => match (arguments(tool, &request.params), &tool.run) {
             (Err(outcome), _) => outcome,
             (Ok(_), Run::Later(_)) => return None,
             (Ok(arguments), Run::Now(run)) => {
@@ -110,6 +105,11 @@ pub(super) fn tell(
     match outcome {
         Outcome::Refused(refusal, category) => {
             Told { category: *category, ..Told::refuse(out, id, refusal) }
+        }
+        Outcome::BadArguments(wrong) => {
+            let refused = refuse_arguments(wrong.told.clone(), revision);
+            let told = tell(server, &refused, id, revision, out);
+            Told { message: Some(wrong.logged.clone()), ..told }
         }
         Outcome::InputRequired(asked) => {
             write::bare_result(out, id, asked);

@@ -2,15 +2,13 @@
 
 use std::{sync::Arc, time::Duration};
 
-use mcp_loadtest_core::mcp::method;
+use mcp_loadtest_core::{fault::FLOOD_TIME, mcp::method};
 use serde_json::json;
 use tokio::time::{Instant, sleep_until};
 
 use super::session::{Out, Outbox, Session};
 use crate::mcp::write;
 
-/// How long a call is held that is flooded itself.
-const HELD: Duration = Duration::from_secs(1);
 /// A flood is sent in waves, so that high rates do not need a timer each.
 const WAVES_PER_SECOND: u32 = 50;
 
@@ -25,9 +23,9 @@ pub(super) fn begin(session: Arc<Session>, outbox: Outbox, rate: u32) {
     });
 }
 
-/// Floods the stream of one call, which is held for a second so that it can be.
+/// Floods the stream of one call, which is held so that it can be.
 pub(super) async fn hold(outbox: &Outbox, rate: u32) {
-    pour(rate, Some(HELD), outbox).await;
+    pour(rate, Some(FLOOD_TIME), outbox).await;
 }
 
 async fn pour(rate: u32, limit: Option<Duration>, outbox: &Outbox) {

@@ -36,7 +36,7 @@ use std::sync::Arc;
 
 use mcp_loadtest_core::{
     config::TransportName,
-    fault::{Beside, CallView, LazyInit, START, Treatment},
+    fault::{Beside, CallView, START, Treatment},
     mcp::{Era, header::MarkedParameter, method},
 };
 use serde_json::{Value, json};
@@ -62,7 +62,6 @@ pub(crate) struct Server {
     catalog: Catalog,
     desk: Arc<Desk>,
     audit: Audit,
-    lazy: LazyInit,
     changes: broadcast::Sender<Change>,
     /// Fires whenever a reply has been written.
     replied: Notify,
@@ -101,7 +100,6 @@ impl Server {
             catalog,
             desk: Arc::new(desk),
             audit,
-            lazy: LazyInit::default(),
             changes: broadcast::Sender::new(CHANGES_KEPT),
             replied: Notify::new(),
             crash: watch::Sender::new(None),

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use mcp_loadtest_core::{
+    config::TransportName,
     fault::{
         Beside, Company, Cut, Entered, HANG_CODE, HANG_LIMIT, HANG_MESSAGE, Instead,
         LAZY_INIT_TIME, Mangle, REORDER_LIMIT, Step, Treatment, mangle,
@@ -17,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     Change, Server,
     call::{self, Told},
-    exchange::{Exchange, Parts},
+    exchange::{Exchange, Parts, Said},
     flood, listen,
     methods::Asked,
     origin::Facts,
@@ -28,7 +29,7 @@ use crate::{
     catalog::tool::{Call, Run},
     desk::Ended,
     mcp::{
-        refusal::Refusal,
+        refusal::{ACCEPTED, OK, Refusal, status_of},
         request::{Incoming, Request},
         result::{CallResult, Outcome},
     },
@@ -41,6 +42,7 @@ pub(crate) struct Pending {
     pub(super) session: Arc<Session>,
     pub(super) cancel: CancellationToken,
     pub(super) frame: Box<[u8]>,
+    pub(super) is_initialize: bool,
     pub(super) outer: Era,
     pub(super) revision: Revision,
     pub(super) facts: Facts,
@@ -49,6 +51,8 @@ pub(crate) struct Pending {
     pub(super) draft: Option<Draft>,
     /// Whether its reply is lost with its batch.
     pub(super) is_lost: bool,
+    /// Whether even a lone reply is sent as an event.
+    pub(super) is_streamed: bool,
 }
 
 /// What the transport has to do at the end.
@@ -104,13 +108,19 @@ impl Pending {
         self.is_lost = true;
     }
 
+    /// Even a lone reply is sent as an event.
+    pub(crate) fn streamed(mut self, is_streamed: bool) -> Self {
+        self.is_streamed = is_streamed;
+        self
+    }
+
     pub(crate) fn revision(&self) -> Revision {
         self.revision
     }
 
     /// Whether it is the handshake of a session that has none yet.
     pub(crate) fn is_handshake(&self) -> bool {
-        self.session.agreed().is_none() && self.revision.era() == Era::Legacy
+        self.is_initialize && self.session.agreed().is_none() && self.revision.era() == Era::Legacy
     }
 
     /// Does what is to be done. Messages before the reply go to `outbox`.
@@ -196,8 +206,8 @@ impl Pending {
     ) -> Result<Told, Ending> {
         Ok(match instead {
             Instead::LazyInit => match self.load().await {
-                Entered::Hang => hang(request.id, frame).await,
-                Entered::Load | Entered::Pass => self.serve(request, exchange, frame).await,
+                true => self.serve(request, exchange, frame).await,
+                false => hang(request.id, frame).await,
             },
             Instead::Hang => hang(request.id, frame).await,
             Instead::Error { code, message, data } => {
@@ -221,14 +231,15 @@ impl Pending {
         })
     }
 
-    /// Loads what the first call has to load, and hangs if it is not alone.
-    async fn load(&self) -> Entered {
-        match self.server.lazy.enter() {
-            Entered::Load => {
+    /// Loads what the first call has to load. `false`: it is not alone, and has to hang.
+    async fn load(&self) -> bool {
+        let lock = self.server.desk().lazy();
+        match lock.enter() {
+            Entered::Load(loading) => {
                 sleep(LAZY_INIT_TIME).await;
-                self.server.lazy.loaded()
+                loading.loaded() == Entered::Pass
             }
-            entered => entered,
+            entered => entered == Entered::Pass,
         }
     }
 
@@ -258,7 +269,7 @@ impl Pending {
             Ok(tool) => tool,
             Err(refusal) => return refusal.into(),
         };
-        let arguments: Value = match call::arguments(tool, &request.params, self.revision) {
+        let arguments: Value = match call::arguments(tool, &request.params) {
             Ok(arguments) => arguments,
             Err(outcome) => return outcome,
         };
@@ -271,8 +282,28 @@ impl Pending {
         }
     }
 
-    async fn write_down(self, exchange: &Exchange, ending: &Ending) {
-        let Some(draft) = self.draft else { return };
+    /// The status that its reply travels with, if it has one. A stream that has begun has told its own.
+    fn status(&self, said: &Said, ending: &Ending) -> Option<u16> {
+        let era = self.revision.era();
+        match (self.session.transport, ending) {
+            _ if self.is_lost => None,
+            (TransportName::Sse, Ending::Reply { .. } | Ending::Silent) => Some(ACCEPTED),
+            (TransportName::Http, Ending::Reply { steps, told }) => {
+                let is_alone = steps.len() == 1 && said.count == 0 && !self.is_streamed;
+                Some(if is_alone { status_of(era, told.code) } else { OK })
+            }
+            // A modern client withdraws a call by leaving: it reads no status.
+            (TransportName::Http, Ending::Silent) => {
+                (era == Era::Legacy || said.count > 0).then_some(OK)
+            }
+            _ => None,
+        }
+    }
+
+    async fn write_down(mut self, exchange: &Exchange, ending: &Ending) {
+        let Some(draft) = self.draft.take() else { return };
+        let said = exchange.said();
+        let status = self.status(&said, ending);
         let nothing = Told::default();
         let finish = match ending {
             Ending::Reply { steps, told } => Finish {
@@ -285,7 +316,8 @@ impl Pending {
             }
         };
         let finish = Finish {
-            said: exchange.said(),
+            said,
+            status,
             decisions: &self.treatment.decisions,
             was_cancelled: self.cancel.is_cancelled(),
             ..finish

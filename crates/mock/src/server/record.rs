@@ -33,6 +33,8 @@ pub(crate) struct Finish<'a> {
     pub(crate) said: Said,
     pub(crate) decisions: &'a [Decision],
     pub(crate) was_cancelled: bool,
+    /// The HTTP status of its reply, where that is known.
+    pub(crate) status: Option<u16>,
     /// How it ended, if not with a reply.
     pub(crate) ended: Option<&'a Ending>,
 }
@@ -48,6 +50,7 @@ impl Finish<'_> {
             said: Said::default(),
             decisions: &[],
             was_cancelled: false,
+            status: None,
             ended: None,
         }
     }
@@ -132,6 +135,7 @@ impl Draft {
         row.error_category = category(told).map(Into::into);
         row.success = finish.ended.is_none() && told.is_success();
         row.cancelled = finish.was_cancelled;
+        row.http_status = finish.status;
         row.event_count = finish.said.count.try_into().unwrap_or(u32::MAX);
         row.events = finish.said.events.into_iter().map(event).collect();
         row.fault = fault(finish.decisions);

@@ -9,7 +9,7 @@ use mcp_loadtest_core::{
 };
 use mcp_loadtest_mock::{
     Mock, Served,
-    audit::{Audit, Kind},
+    audit::{Audit, Kind, Row},
 };
 use serde_json::json;
 use tokio::time::{Duration, sleep};
@@ -30,6 +30,10 @@ enum Way {
     Delete,
     /// The mock is stopped, which over pipes is the end of its input.
     Stop,
+    /// The mock is told to end by a signal.
+    Signal,
+    /// Another call crashes it.
+    Crash,
 }
 
 const WAYS: &[(TransportName, Era, Way)] = &[
@@ -37,6 +41,13 @@ const WAYS: &[(TransportName, Era, Way)] = &[
     (Stdio, Modern, Way::Notice),
     (Stdio, Legacy, Way::Stop),
     (Stdio, Modern, Way::Stop),
+    (Stdio, Legacy, Way::Signal),
+    (Stdio, Legacy, Way::Crash),
+    (Stdio, Modern, Way::Crash),
+    (Http, Legacy, Way::Crash),
+    (Http, Modern, Way::Crash),
+    (Sse, Legacy, Way::Crash),
+    (Ws, Legacy, Way::Crash),
     (Http, Legacy, Way::Notice),
     (Http, Legacy, Way::Delete),
     (Http, Legacy, Way::Stop),
@@ -53,7 +64,8 @@ const SLOW_MS: u64 = 60_000;
 
 async fn start(transport: TransportName, era: Era) -> (Peer, Audit) {
     let audit = memory();
-    (Peer::start(Mock::new().audit(audit.clone()), transport, era).await, audit)
+    let mock = Mock::new().fault("crash:42@tool=echo".parse().unwrap()).audit(audit.clone());
+    (Peer::start(mock, transport, era).await, audit)
 }
 
 async fn check(transport: TransportName, era: Era, way: Way) {
@@ -77,6 +89,21 @@ async fn check(transport: TransportName, era: Era, way: Way) {
             wait_for(&audit, |row| row.cancelled).await;
         }
         Way::Stop => assert_eq!(peer.stop().await, Served::Gone),
+        Way::Signal => assert_eq!(peer.interrupt().await, Served::Gone),
+        Way::Crash => {
+            let last = peer.call("echo", json!({})).await;
+            if transport == Http {
+                // Nobody hears of a crash but by the end of the connection.
+                for id in [id, last] {
+                    let got = peer.next(id).await;
+                    let is_silent = matches!(&got, Got::Closed { part, .. } if part.is_empty());
+                    assert!(is_silent || got == Got::Reset, "{got:?}");
+                }
+            }
+            assert_eq!(peer.served().await, Served::Crashed(42));
+            let has_row = |row: &Row| row.tool.as_deref() == Some("echo");
+            assert!(rows(&audit).iter().any(has_row), "{transport:?} {era:?}");
+        }
     }
     let rows = rows(&audit);
     let row = rows.iter().find(|row| row.tool.as_deref() == Some("slow")).expect("it has a row");

@@ -16,4 +16,5 @@ mod pipes;
 mod refusals;
 mod suite;
 mod support;
+mod tools;
 mod written;

@@ -75,6 +75,61 @@ async fn errors_of_the_tool_and_of_the_protocol_are_kept_apart() {
     }
 }
 
+/// What is wrong with the arguments is told to the client, and what they were is not written down.
+#[tokio::test]
+async fn values_that_a_schema_refuses_are_not_written_down() {
+    for (transport, era) in
+        [(TransportName::Stdio, Era::Legacy), (TransportName::Http, Era::Modern)]
+    {
+        for fault in ["none", "slow:1"] {
+            let audit = memory();
+            let mock = Mock::new().fault(fault.parse().unwrap()).audit(audit.clone());
+            let mut peer = Peer::start(mock, transport, era).await;
+            let id = peer.call("error", json!({"code": "open sesame"})).await;
+            let reply = peer.reply(id).await.to_string();
+            assert!(reply.contains("open sesame"), "{reply}");
+            let said = rows(&audit).pop().unwrap().error_message.unwrap();
+            assert!(said.starts_with("invalid arguments for `error`: `/code`"), "{said}");
+            assert!(!said.contains("sesame"), "{said}");
+        }
+    }
+}
+
+/// What takes its time has a status in its row as well.
+#[tokio::test]
+async fn every_row_over_http_has_its_status() {
+    for (transport, era, bad) in [
+        (TransportName::Http, Era::Legacy, Some(200)),
+        (TransportName::Http, Era::Modern, Some(400)),
+        (TransportName::Sse, Era::Legacy, Some(202)),
+        (TransportName::Stdio, Era::Legacy, None),
+    ] {
+        for fault in ["none", "slow:1"] {
+            let audit = memory();
+            let mock = Mock::new().fault(fault.parse().unwrap()).audit(audit.clone());
+            let mut peer = Peer::start(mock, transport, era).await;
+            for (tool, status) in
+                [("echo", bad.map(|bad| if bad == 400 { 200 } else { bad })), ("none", bad)]
+            {
+                let id = peer.call(tool, json!({})).await;
+                peer.reply(id).await;
+                let row = rows(&audit).pop().unwrap();
+                assert_eq!(
+                    row.http_status, status,
+                    "{transport:?} {era:?} {fault} {tool}: {row:?}"
+                );
+            }
+        }
+    }
+    let (mut peer, audit) = start(TransportName::Http, Era::Legacy).await;
+    let id = peer.call("slow", json!({"milliseconds": 60_000})).await;
+    wait_until_read(&mut peer).await;
+    peer.notify(method::CANCELLED, json!({"requestId": id})).await;
+    assert_eq!(peer.next(id).await, Got::Done, "a stream with nothing in it");
+    let row = wait_for(&audit, |row| row.cancelled).await;
+    assert_eq!(row.http_status, Some(200), "{row:?}");
+}
+
 #[tokio::test]
 async fn the_same_call_is_an_attempt_more() {
     let (mut peer, audit) = start(TransportName::Http, Era::Legacy).await;

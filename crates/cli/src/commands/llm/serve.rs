@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, net::SocketAddr, sync::Arc};
 use mcp_loadtest_core::{
     display::visible,
     exit::Exit,
-    llm::{Book, FixtureFile, Patience, judge},
+    llm::{Book, FixtureFile},
     report::Verdict,
     seed::Seed,
 };
@@ -121,7 +121,7 @@ async fn with_app(
     end(&desk, args, env)?;
     let Some(exit) = ended? else { return Ok(Exit::Interrupted) };
     if args.verdict {
-        let report = judge(&desk.journal().entries(), Patience::default());
+        let report = desk.journal().judged();
         env.out(&format!("\n{}", verdict::text(&report)));
         if report.verdict > Verdict::Warning {
             return Ok(Exit::Fail);

@@ -186,6 +186,9 @@ fn headline(report: &ClientReport) -> (AnsiColor, &'static str) {
         Verdict::Invalid if report.unmatched > 0 => {
             (AnsiColor::Red, "INVALID: no fixture answered some requests, so nothing is proven")
         }
+        Verdict::Invalid if report.forgotten > 0 => {
+            (AnsiColor::Red, "INVALID: not all requests were remembered, so nothing is proven")
+        }
         Verdict::Invalid => (AnsiColor::Red, "INVALID: there was no request to judge"),
         _ => (AnsiColor::Red, "FAIL: the client does not handle failures as it should"),
     }
@@ -210,4 +213,18 @@ fn told(finding: &Finding) -> String {
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_forgotten_is_told_and_what_to_do_about_it() {
+        let said = text(&judge(&[], Patience::default()).after_forgetting(3));
+        for part in ["INVALID: not all requests were remembered", "3 earlier requests", "--journal"]
+        {
+            assert!(said.contains(part), "no {part:?} in {said}");
+        }
+    }
 }

@@ -38,6 +38,7 @@ const SICK: &[(&str, &str, &str)] = &[
     ("floats", "arguments", "`extras.null` null is gone"),
     ("stuck", "sessions", "nobody told it to begin one"),
     ("serial", "hang", "while one call hung, another got"),
+    ("serial-impatient", "hang", "answered only after the one that hung had ended"),
 ];
 
 #[test]
@@ -70,6 +71,15 @@ fn retries_are_counted_with_their_pauses() {
     let figures = &checks(&report)[0]["figures"];
     assert_eq!((ran.code, &figures["attempts"]), (0, &3.0.into()), "{report:#}");
     assert!(figures["longest_pause_ms"].as_f64().unwrap() >= 100.0, "{figures}");
+}
+
+#[test]
+fn a_gateway_that_gives_a_hanging_call_up_early_holds_no_other() {
+    let told = report(&over_pipes(&["--json", "--only", "hang"], "impatient"));
+    assert_eq!(verdicts(&told), [("hang", "measured")], "{told:#}");
+    let evidence = checks(&told)[0]["evidence"].to_string();
+    assert!(evidence.contains("the gateway gave up after"), "{evidence}");
+    assert!(evidence.contains("another call was answered meanwhile"), "{evidence}");
 }
 
 #[test]

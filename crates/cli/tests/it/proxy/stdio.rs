@@ -290,6 +290,22 @@ fn a_flood_comes_unasked() {
 }
 
 #[test]
+fn a_flood_of_a_call_comes_before_its_reply() {
+    let mut proxy = Piped::proxy(&["flood:200@method=tools/call"]).greet();
+    proxy.send(&call(2));
+    let mut drops = 0;
+    let reply = loop {
+        let message = proxy.receive();
+        if message["method"] != "notifications/message" {
+            break message;
+        }
+        drops += 1;
+    };
+    assert_eq!(reply["id"], 2, "{reply}");
+    assert!(drops >= 50, "{drops} of two hundred a second, for a second");
+}
+
+#[test]
 fn what_cannot_be_done_is_refused_at_once() {
     for (fault, part) in [
         ("reset", "a pipe can be closed but not reset"),

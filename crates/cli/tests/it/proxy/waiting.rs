@@ -147,6 +147,27 @@ fn a_stream_that_is_flooded() {
     server.stop();
 }
 
+/// A reply of its own, a reply in a stream, and one of a batch.
+#[test]
+fn a_call_that_is_flooded() {
+    let server = Listening::start(&["mock", "--transport", "http"]);
+    let proxy = Proxy::start(&server.url, &["--fault", "flood:200@method=tools/call"]);
+    let session = super::batch::open(&proxy.url);
+    let params = json!({"name": "progress", "arguments": {"steps": 2, "step_ms": 1},
+        "_meta": {"progressToken": "t"}});
+    for asked in [call(2), request(3, "tools/call", params), json!([call(4)])] {
+        let (_, body) = session.ask(&asked).unwrap();
+        let said = messages(&body);
+        let drops = said.iter().filter(|said| said["params"]["logger"] == "flood").count();
+        assert!(drops >= 50, "{asked}: {drops} of two hundred a second, for a second");
+        let last = said.last().unwrap();
+        assert!(last["result"].is_object() || last[0]["result"].is_object(), "{asked}: {last}");
+    }
+    let (_, body) = session.ask(&request(5, "tools/list", json!({}))).unwrap();
+    assert_eq!(messages(&body).len(), 1, "a list is no call");
+    server.stop();
+}
+
 #[test]
 fn a_server_behind_tls() {
     let pem = fixture("tls/localhost.pem");

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use self::chains::{Chain, chains};
 use super::{Ending, Entry};
-use crate::report::{Finding, Severity, Verdict};
+use crate::report::{Finding, Severity, Verdict, figures::counted};
 
 /// Where patience ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,6 +41,9 @@ pub struct ClientReport {
     pub requests: usize,
     /// Of those, requests that no fixture answered: they say nothing about the client.
     pub unmatched: usize,
+    /// Requests that came and that nobody looked at, because the server no longer remembers them.
+    #[serde(default)]
+    pub forgotten: u64,
     /// Calls, each with all of its tries.
     pub calls: usize,
     /// Requests that were another try of a call.
@@ -61,6 +64,22 @@ impl ClientReport {
     /// The JSON Schema of it.
     pub fn json_schema() -> Value {
         schemars::schema_for!(Self).to_value()
+    }
+
+    /// The same, where so many requests were forgotten before anybody looked: what is left can prove that
+    /// a client is wrong, and not that it is right.
+    #[must_use]
+    pub fn after_forgetting(mut self, requests: u64) -> Self {
+        if requests > 0 {
+            self.forgotten = requests;
+            self.verdict = self.verdict.max(Verdict::Invalid);
+            self.could_not_tell.push(format!(
+                "{} came that the server no longer remembers; write all of them down with \
+                 `--journal FILE`, and judge that with `llm verdict FILE`",
+                counted(requests, "earlier request")
+            ));
+        }
+        self
     }
 }
 
@@ -87,6 +106,7 @@ pub fn judge(entries: &[Entry], patience: Patience) -> ClientReport {
         verdict: verdict(&entries, &unmatched, &findings),
         requests: entries.len() + unmatched.len(),
         unmatched: unmatched.len(),
+        forgotten: 0,
         calls: chains.len(),
         retries: entries.len() - chains.len(),
         troubled: troubled.len(),
@@ -98,7 +118,7 @@ pub fn judge(entries: &[Entry], patience: Patience) -> ClientReport {
 }
 
 fn is_trouble(entry: &Entry) -> bool {
-    !matches!(entry.ending, Ending::Complete | Ending::Aborted)
+    !matches!(entry.ending, Ending::Complete | Ending::Aborted | Ending::Stopped)
 }
 
 fn verdict(entries: &[&Entry], unmatched: &[&Entry], findings: &[Finding]) -> Verdict {

@@ -247,7 +247,9 @@ fn used_truncated_answer(chain: &Chain<'_>, all: &[&Entry], _: Patience) -> Opti
 /// Texts shorter than this may be equal by chance.
 const LEAST_QUOTED: usize = 8;
 
-/// A later request that says the half answer again, word for word, as if it were whole.
+/// A later request that says the half answer again, word for word, as if it were whole. Where the text
+/// was whole and only its end was missing, that proves nothing once the client has got the same answer
+/// with its end.
 fn quoted_by<'e>(cut: &Entry, all: &[&'e Entry]) -> Option<&'e Entry> {
     let said = cut.said.trim();
     if !matches!(cut.ending, Ending::CutShort | Ending::ErrorEvent | Ending::Broken)
@@ -260,9 +262,22 @@ fn quoted_by<'e>(cut: &Entry, all: &[&'e Entry]) -> Option<&'e Entry> {
     later
         .find(|entry| {
             let body: Option<Value> = serde_json::from_str(&entry.body).ok();
-            body.is_some_and(|body| says(&body, said))
+            body.is_some_and(|body| says(&body, said)) && !may_be_whole(cut, entry, all)
         })
         .copied()
+}
+
+/// Whether the text may come from a whole answer to the same question, which came in between.
+fn may_be_whole(cut: &Entry, by: &Entry, all: &[&Entry]) -> bool {
+    let is_same = |entry: &Entry| {
+        entry.client == cut.client
+            && entry.path == cut.path
+            && entry.body_hash == cut.body_hash
+            && entry.at_ms >= cut.at_ms
+    };
+    let is_before =
+        |entry: &Entry| entry.ending == Ending::Complete && entry.ended_ms() <= by.at_ms;
+    cut.said_whole && all.iter().any(|entry| is_same(entry) && is_before(entry))
 }
 
 fn says(value: &Value, said: &str) -> bool {

@@ -24,6 +24,7 @@ fn entry(number: u64, at_ms: f64, ending: Ending, status: u16) -> Entry {
         seed: 0,
         bytes_sent: 0,
         said: String::new(),
+        said_whole: false,
     }
 }
 
@@ -184,6 +185,53 @@ fn half_an_answer_that_comes_back_was_used() {
     next.at_ms = 700.0;
     next.body = r#"{"messages":[{"role":"assistant","content":"The capital of France"}]}"#.into();
     assert_eq!(found(&[cut, again, next]), []);
+}
+
+#[test]
+fn a_whole_text_without_its_end_is_no_half_answer_once_it_came_with_its_end() {
+    let said = "The quick brown fox";
+    let cut = Entry { said: said.into(), said_whole: true, ..entry(1, 0.0, Ending::Broken, 200) };
+    let quote = |number, at_ms| Entry {
+        body_hash: "other".into(),
+        body: serde_json::json!({ "messages": [{ "content": said }] }).to_string(),
+        ..fine(number, at_ms)
+    };
+    let other = |entry| Entry { client: "d".into(), ..entry };
+    for (name, entries, is_used) in [
+        ("asked again", vec![cut.clone(), fine(2, 600.0), quote(3, 700.0)], false),
+        ("asked again in vain", vec![cut.clone(), refused(2, 600.0, 503), quote(3, 700.0)], true),
+        ("not asked again", vec![cut.clone(), quote(2, 700.0)], true),
+        ("before it was answered", vec![cut.clone(), fine(2, 600.0), quote(3, 605.0)], true),
+        ("another asked again", vec![cut.clone(), other(fine(2, 600.0)), quote(3, 700.0)], true),
+        (
+            "the middle of a text",
+            vec![Entry { said_whole: false, ..cut.clone() }, fine(2, 600.0), quote(3, 700.0)],
+            true,
+        ),
+    ] {
+        let is_told = found(&entries).iter().any(|(id, _)| id == "used_truncated_answer");
+        assert_eq!(is_told, is_used, "{name}");
+    }
+}
+
+#[test]
+fn what_was_forgotten_keeps_a_client_from_passing_and_not_from_failing() {
+    let report = |entries: &[Entry]| judge(entries, Patience::default());
+    let healthy = report(&[fine(1, 0.0)]);
+    assert_eq!(healthy.clone().after_forgetting(0), healthy);
+    let left = healthy.after_forgetting(3);
+    assert_eq!((left.verdict, left.forgotten), (Verdict::Invalid, 3));
+    let [words] = left.could_not_tell.as_slice() else { panic!("{left:?}") };
+    assert!(words.starts_with("3 earlier requests came") && words.contains("--journal"), "{words}");
+    assert_eq!(report(&[refused(1, 0.0, 503)]).after_forgetting(3).verdict, Verdict::Fail);
+}
+
+#[test]
+fn a_server_that_stops_is_not_the_clients_fault() {
+    let stopped = |number, at| entry(number, at, Ending::Stopped, 200);
+    let report = judge(&[stopped(1, 0.0)], Patience::default());
+    assert_eq!((report.verdict, report.troubled), (Verdict::Pass, 0), "{report:?}");
+    assert_eq!(found(&[refused(1, 0.0, 503), stopped(2, 600.0)]), []);
 }
 
 #[test]

@@ -60,7 +60,7 @@ fn agent() -> TestResult {
 
 fn report() -> SuiteReport {
     let mut negative = test("search rejects", TestKind::Tool, Outcome::Failed);
-    negative.failures = vec![Mismatch::new("negative_path.failures", "got 1, wanted 0")];
+    negative.failures = vec![Mismatch::new("negative_path.failures", "got 1, wanted 0 ]]> <b>")];
     negative.cases = vec![
         CaseResult::new("wrong_type", Family::NegativePath, "`query` is 5", CaseVerdict::Accepted)
             .detail("it was carried out"),
@@ -139,7 +139,12 @@ fn anstream_free(text: &str) -> String {
 
 #[test]
 fn for_ci_servers() {
-    insta::assert_snapshot!((form("junit").unwrap().render)(&report()));
+    let text = (form("junit").unwrap().render)(&report());
+    let read = quick_junit::Report::deserialize_from_str(&text).unwrap();
+    // It stands in an attribute and in the text.
+    let said = format!("{:?}", read.test_suites[0].test_cases[1].status);
+    assert_eq!(said.matches("got 1, wanted 0 ]]> <b>").count(), 2, "{said}");
+    insta::assert_snapshot!(text);
 }
 
 #[test]

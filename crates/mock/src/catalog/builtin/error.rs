@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::whole;
 use crate::{
     catalog::tool::{Call, Tool, listing},
     mcp::{
@@ -52,7 +53,7 @@ fn fail(call: &Call<'_>) -> Outcome {
         return CallResult { category: category.or(Some("tool")), ..result }.into();
     }
     let refusal = Refusal {
-        code: call.arguments["code"].as_i64().unwrap_or(code::INTERNAL_ERROR),
+        code: whole(&call.arguments["code"]).unwrap_or(code::INTERNAL_ERROR),
         message,
         data: call.arguments.get("data").filter(|data| **data != Value::Null).cloned(),
     };

@@ -11,7 +11,10 @@ use std::{
 
 use serde_json::json;
 
-use super::pcg::{Pcg, fnv1a};
+use super::{
+    pcg::{Pcg, fnv1a},
+    whole,
+};
 use crate::{
     catalog::tool::{Call, Tool, listing},
     mcp::{
@@ -47,15 +50,14 @@ pub(super) fn tool() -> Tool {
 fn decide(call: &Call<'_>, attempts: &Attempts) -> Outcome {
     let arguments = call.arguments;
     let seed = arguments["seed"].as_str().unwrap_or_default();
-    let n = arguments["n"].as_u64().unwrap_or(1);
+    let count = |key: &str| whole(&arguments[key]).and_then(|number| u64::try_from(number).ok());
+    let n = count("n").unwrap_or(1);
     let key = || arguments["key"].as_str().unwrap_or(seed);
     match arguments["mode"].as_str() {
         Some("fail_first") => attempt(attempts.next(key()), n, u64::MAX),
-        Some("burst") => {
-            attempt(attempts.next(key()), n, arguments["period"].as_u64().unwrap_or(10))
-        }
+        Some("burst") => attempt(attempts.next(key()), n, count("period").unwrap_or(10)),
         _ => match arguments["fail_rate"].as_f64() {
-            Some(rate) => chance(rate, roll(seed, arguments["call_id"].as_i64().unwrap_or(0))),
+            Some(rate) => chance(rate, roll(seed, whole(&arguments["call_id"]).unwrap_or(0))),
             None => Refusal::invalid_params("`fail_rate` is missing").into(),
         },
     }

@@ -7,6 +7,7 @@ use std::{
 
 use serde_json::json;
 
+use super::whole;
 use crate::{
     catalog::tool::{Call, Tool, listing},
     mcp::{
@@ -80,7 +81,7 @@ impl Ledger {
                 entry.received += 1;
                 if entry.applied == 0 || call.arguments["once"] != true {
                     entry.applied += 1;
-                    let amount = call.arguments["amount"].as_i64().unwrap_or(1);
+                    let amount = whole(&call.arguments["amount"]).unwrap_or(1);
                     entry.total = entry.total.saturating_add(amount);
                 }
                 told(key, *entry)

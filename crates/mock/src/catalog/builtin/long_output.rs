@@ -1,8 +1,8 @@
 //! Many blocks of text, each of exactly the length that was asked for.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::read_only;
+use super::{read_only, whole};
 use crate::{
     catalog::tool::{Tool, listing},
     mcp::result::{CallResult, Content},
@@ -19,11 +19,8 @@ pub(super) fn tool() -> Tool {
     let mut listing = listing("long_output", description, properties, &[]);
     listing.annotations = read_only();
     Tool::now(listing, |call| {
-        let number = |key: &str, default: usize, most: usize| match &call.arguments[key] {
-            Value::Number(number) => match number.as_i64() {
-                Some(number) if number > 0 => (number as usize).min(most),
-                _ => default,
-            },
+        let number = |key: &str, default: usize, most: usize| match whole(&call.arguments[key]) {
+            Some(number) if number > 0 => (number as usize).min(most),
             _ => default,
         };
         let chars = number("chars", 1_000, 65_536);

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{
     pcg::{Pcg, fnv1a},
-    read_only,
+    read_only, whole,
 };
 use crate::{
     catalog::tool::{Tool, listing},
@@ -89,7 +89,7 @@ pub(super) fn tool() -> Tool {
     let mut listing = listing("lorem", description, properties, &[]);
     listing.annotations = read_only();
     Tool::now(listing, |call| {
-        let words = match call.arguments["words"].as_i64().unwrap_or(0) {
+        let words = match whole(&call.arguments["words"]).unwrap_or(0) {
             ..=0 => DEFAULT,
             words => words.min(MOST),
         };

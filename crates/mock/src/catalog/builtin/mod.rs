@@ -124,6 +124,14 @@ impl FromStr for Group {
     }
 }
 
+/// A whole number. JSON Schema counts `500.0` among them, and so do clients that know no other numbers;
+/// what is too large for us is as large as can be.
+fn whole(value: &Value) -> Option<i64> {
+    let round =
+        || value.as_f64().filter(|number| number.fract() == 0.0).map(|number| number as i64);
+    value.as_i64().or_else(round)
+}
+
 /// Hints for a tool that changes nothing.
 fn read_only() -> Option<Value> {
     Some(json!({ "readOnlyHint": true }))
@@ -143,7 +151,7 @@ mod tests {
 
     /// Calls a tool that answers on the spot.
     pub(super) fn call(tool: &Tool, arguments: Value) -> Outcome {
-        tool.check(&arguments).unwrap_or_else(|why| panic!("{arguments}: {why}"));
+        tool.check(&arguments).unwrap_or_else(|wrong| panic!("{arguments}: {wrong:?}"));
         let Run::Now(run) = &tool.run else { panic!("it takes its time") };
         let session = Session::new("s", TransportName::Stdio, CancellationToken::new());
         run(&Call { session: &session, arguments: &arguments, raw: &arguments.to_string() })
@@ -162,6 +170,51 @@ mod tests {
             other => panic!("no text: {other:?}"),
         };
         result.content.iter().map(text).collect()
+    }
+
+    #[test]
+    fn a_whole_number_may_be_written_with_a_point() {
+        for (text, number) in [
+            ("500", Some(500)),
+            ("500.0", Some(500)),
+            ("5e2", Some(500)),
+            ("-3.0", Some(-3)),
+            ("9007199254740993", Some(9_007_199_254_740_993)),
+            ("1e300", Some(i64::MAX)),
+            ("-1e300", Some(i64::MIN)),
+            ("0.5", None),
+            ("\"500\"", None),
+            ("null", None),
+        ] {
+            assert_eq!(whole(&serde_json::from_str(text).unwrap()), number, "{text}");
+        }
+    }
+
+    /// Whatever its schema lets pass as an integer is used as one.
+    #[test]
+    fn every_tool_reads_numbers_as_its_schema_does() {
+        let told = |name: &str, arguments: Value| {
+            let tool = tools(&[]).find(|tool| tool.listing.name == name).unwrap();
+            let said = match call(&tool, arguments) {
+                Outcome::Result(result) => texts(&result).join(" "),
+                other => format!("{other:?}"),
+            };
+            // A number in an answer is written as it was read.
+            said.replace(".0", "")
+        };
+        let call_id = |id: Value| json!({"fail_rate": 0.5, "seed": "test", "call_id": id});
+        let burst = |n: Value, period: Value| json!({"mode": "burst", "n": n, "period": period});
+        for (name, whole, with_a_point) in [
+            ("lorem", json!({"words": 3, "seed": "a"}), json!({"words": 3.0, "seed": "a"})),
+            ("long_output", json!({"blocks": 2, "chars": 9}), json!({"blocks": 2.0, "chars": 9.0})),
+            ("sized_response", json!({"size": 7}), json!({"size": 7.0})),
+            ("ledger", json!({"key": "k", "amount": 5}), json!({"key": "k", "amount": 5.0})),
+            ("error", json!({"code": -32050}), json!({"code": -32050.0})),
+            ("flaky", call_id(json!(2)), call_id(json!(2.0))),
+            ("flaky", burst(json!(0), json!(3)), burst(json!(0.0), json!(3.0))),
+        ] {
+            assert_eq!(told(name, with_a_point), told(name, whole), "{name}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::sleep;
 
-use super::read_only;
+use super::{read_only, whole};
 use crate::{
     catalog::tool::{Tool, listing},
     mcp::result::CallResult,
@@ -37,7 +37,7 @@ pub(super) fn tool() -> Tool {
 
 /// A number that was left out, or is none, means the default.
 fn or_default(value: &serde_json::Value, default: u64, most: u64) -> u64 {
-    match value.as_i64() {
+    match whole(value) {
         Some(number) if number > 0 => (number as u64).min(most),
         _ => default,
     }

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::whole;
 use crate::{
     catalog::tool::{Tool, listing},
     mcp::{refusal::Refusal, result::CallResult},
@@ -15,7 +16,7 @@ pub(super) fn tool() -> Tool {
     let mut listing = listing("sized_response", description, json!({ "size": size }), &["size"]);
     listing.annotations = Some(json!({ "readOnlyHint": true, "idempotentHint": true }));
     Tool::now(listing, |call| {
-        let size = call.arguments["size"].as_i64().unwrap_or(-1);
+        let size = whole(&call.arguments["size"]).unwrap_or(-1);
         if !(0..=LARGEST).contains(&size) {
             let why = format!("`size` is not between 0 and {LARGEST}");
             return Refusal::invalid_params(why).into();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
-use super::read_only;
+use super::{read_only, whole};
 use crate::{
     catalog::tool::{Tool, listing},
     mcp::result::CallResult,
@@ -21,7 +21,7 @@ pub(super) fn tool() -> Tool {
     let mut listing = listing("slow", description, properties, &["milliseconds"]);
     listing.annotations = read_only();
     Tool::later(listing, |exchange| async move {
-        let asked = exchange.arguments()["milliseconds"].as_i64().unwrap_or(0);
+        let asked = whole(&exchange.arguments()["milliseconds"]).unwrap_or(0);
         let begun = Instant::now();
         sleep(Duration::from_millis(asked.clamp(0, LONGEST) as u64)).await;
         CallResult::value(&json!({ "slept_ms": begun.elapsed().as_millis() as u64 })).into()

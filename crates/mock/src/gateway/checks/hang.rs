@@ -43,7 +43,13 @@ async fn run(bench: &Bench) -> Result<Finding, Untold> {
         Some(_) => format!("the gateway gave up after {took} with {}", told(&hung)),
     };
     let finding = match answered.failure() {
-        None => Finding::measured(gave_up).and("another call was answered meanwhile"),
+        None if answered.ended < hung.ended => {
+            Finding::measured(gave_up).and("another call was answered meanwhile")
+        }
+        None => {
+            let late = "the other call was answered only after the one that hung had ended";
+            Finding::broken(late).and(gave_up)
+        }
         Some(_) => Finding::broken(format!("while one call hung, another got {}", told(&answered)))
             .and(gave_up),
     };

@@ -49,7 +49,7 @@ impl Client {
     /// Who the header or the form says it is, if such a client may ask at all.
     pub(super) fn of(visit: &Visit<'_>, form: &Form) -> Result<Self, Denied> {
         let said = |name| form.get(name).map(str::to_owned);
-        let client = match visit.key.and_then(|key| key.strip_prefix("Basic ")) {
+        let client = match visit.keys.iter().find_map(|key| key.strip_prefix("Basic ")) {
             Some(pair) => Self::basic(pair)?,
             None => Self { id: said("client_id"), secret: said("client_secret") },
         };

@@ -37,8 +37,8 @@ pub(super) struct Visit<'v> {
     pub(super) verb: &'v str,
     pub(super) path: &'v str,
     pub(super) query: &'v str,
-    /// What stands in the header with the key.
-    pub(super) key: Option<&'v str>,
+    /// What stands in the headers that carry a key.
+    pub(super) keys: &'v [String],
     pub(super) body: &'v [u8],
     /// Where the server is, without a path.
     pub(super) url: String,
@@ -128,18 +128,19 @@ impl Issuer {
         Some(handed)
     }
 
-    /// Lets a request in, and says whose it is.
-    pub(super) fn admit(&self, key: Option<&str>, now: Duration) -> Result<String, Box<Refused>> {
-        let token = key.map(|key| key.strip_prefix("Bearer ").unwrap_or(key).trim());
+    /// Lets a request in by the first of its keys that is a good token, and says whose it is. SDKs send a
+    /// made-up key beside the token, so the reason for a refusal is the one that says most.
+    pub(super) fn admit(&self, keys: &[String], now: Duration) -> Result<String, Box<Refused>> {
         let mut tokens = self.tokens.lock().unwrap_or_else(PoisonError::into_inner);
-        let lack = match token {
-            Some(token) => match tokens.spend(token, now) {
+        let mut worst = Lack::Missing;
+        for key in keys {
+            let token = key.strip_prefix("Bearer ").unwrap_or(key).trim();
+            match tokens.spend(token, now) {
                 Ok(client) => return Ok(client),
-                Err(lack) => lack,
-            },
-            None => Lack::Missing,
-        };
-        Err(Box::new(lack.into()))
+                Err(lack) => worst = worst.or(lack),
+            }
+        }
+        Err(Box::new(worst.into()))
     }
 
     /// Fails the first requests for tokens again.

@@ -68,6 +68,16 @@ pub(super) enum Lack {
     RanOut { client: String },
 }
 
+impl Lack {
+    /// Of two, the one that says more: a token that ran out was good once.
+    pub(super) fn or(self, other: Self) -> Self {
+        match (&self, &other) {
+            (Self::RanOut { .. }, _) | (_, Self::Missing) => self,
+            _ => other,
+        }
+    }
+}
+
 impl Tokens {
     pub(super) fn new(seed: Seed) -> Self {
         Self {

@@ -31,11 +31,13 @@ pub(super) struct Sent {
     pub(super) after: After,
     /// What was said before it ended too early.
     pub(super) said: String,
+    /// Whether that ends where a text of the answer ends.
+    pub(super) said_whole: bool,
 }
 
 impl Sent {
     pub(super) fn new(bytes: usize, ending: Ending, after: After) -> Self {
-        Self { bytes, ending, after, said: String::new() }
+        Self { bytes, ending, after, said: String::new(), said_whole: false }
     }
 }
 
@@ -67,8 +69,9 @@ impl Asking {
             seed: 0,
             bytes_sent: 0,
             said: String::new(),
-            // Unless something else becomes of it.
-            ending: Ending::Broken,
+            said_whole: false,
+            // Unless something else becomes of it: only a server that stops drops what is under way.
+            ending: Ending::Stopped,
         };
         let (record, keep_alive) = (Some(record), asked.keep_alive);
         Self { record, keep_alive, began, at, desk: desk.clone() }
@@ -79,13 +82,14 @@ impl Asking {
         self.at
     }
 
-    /// Closes the record. Where the socket failed, the client is gone.
-    pub(super) fn end(mut self, sent: std::io::Result<Sent>) -> After {
+    /// Notes what became of the answer. Where the socket failed, the client is gone.
+    pub(super) fn answered(&mut self, sent: std::io::Result<Sent>) -> After {
         let gone = |_| Sent::new(0, Ending::Aborted, After::Closed);
-        let Sent { bytes, ending, after, said } = sent.unwrap_or_else(gone);
+        let Sent { bytes, ending, after, said, said_whole } = sent.unwrap_or_else(gone);
         self.bytes_sent = bytes;
         self.ending = ending;
         self.said = said;
+        self.said_whole = said_whole;
         after
     }
 }

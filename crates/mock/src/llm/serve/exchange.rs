@@ -17,7 +17,7 @@ use crate::llm::{
     dialect::{Kind, identity},
     hash,
     oauth::Visit,
-    record::read_head,
+    record::{keys, read_head},
 };
 
 /// How long a client that still sends may read its refusal before the connection goes.
@@ -35,11 +35,12 @@ impl Connection {
         };
         let mut asking = Asking::new(&self.desk, &mut asked);
         let sent = self.answer(asked, &mut asking).await;
-        if sent.as_ref().is_ok_and(|sent| sent.after == After::Silent) {
+        let after = asking.answered(sent);
+        if after == After::Silent {
             // The request is over when the client has had enough.
             let _ = timeout(LONGEST_SILENCE, self.wait_for_the_client()).await;
         }
-        Ok(asking.end(sent))
+        Ok(after)
     }
 
     /// Refuses what cannot be read as a request.
@@ -47,7 +48,8 @@ impl Connection {
         let mut asking = Asking::new(&self.desk, &mut Asked::unread(&path));
         let provider = asking.provider;
         let sent = self.refuse(provider, &Problem::new(status, why), &mut asking).await;
-        asking.end(sent);
+        asking.answered(sent);
+        drop(asking);
         let rest = async { while self.incoming.skip(&mut self.stream).await {} };
         let _ = timeout(LINGER, rest).await;
         Ok(After::Closed)
@@ -124,12 +126,13 @@ impl Connection {
     ) -> Option<io::Result<Sent>> {
         let desk = self.desk.clone();
         let address = self.stream.local_addr().map(|address| address.to_string());
+        let keys = keys(&asking.head);
         let visit = Visit {
             settings,
             verb: &asked.verb,
             path: &asked.path,
             query: &asked.query,
-            key: asked.key.as_deref(),
+            keys: &keys,
             body: &asking.body,
             url: format!("http://{}", address.unwrap_or_default()),
             now: asking.at(),
@@ -143,7 +146,7 @@ impl Connection {
             let whole = Whole::json(handed.status, handed.headers, body);
             return Some(self.send(whole, asking, None).await);
         }
-        match desk.issuer().admit(asked.key.as_deref(), asking.at()) {
+        match desk.issuer().admit(&keys, asking.at()) {
             Ok(client) => {
                 asking.client = hash(client.as_bytes());
                 None

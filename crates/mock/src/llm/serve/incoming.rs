@@ -29,7 +29,7 @@ pub(super) struct Asked {
     pub(super) verb: Cow<'static, str>,
     pub(super) path: String,
     pub(super) query: String,
-    /// The first header that carries a key.
+    /// The first header that carries a key: by it clients are told apart.
     pub(super) key: Option<String>,
     pub(super) body: Vec<u8>,
     /// The head as it came.

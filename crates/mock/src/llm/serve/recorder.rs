@@ -23,7 +23,7 @@ use super::{
     After, Connection,
     asking::{Asking, Sent},
     incoming::Asked,
-    outgoing,
+    outgoing, refusal,
 };
 use crate::{
     llm::{LlmError, record::read_head},
@@ -162,13 +162,14 @@ impl Connection {
         Ok(Sent::new(sent, ending, outgoing::after(None, asking.keep_alive)))
     }
 
-    fn recorded_head(&self, headers: &BTreeMap<String, String>, asking: &Asking) -> Vec<u8> {
+    fn recorded_head(&self, headers: &BTreeMap<String, String>, asking: &mut Asking) -> Vec<u8> {
         let content_type = headers.get("content-type").map_or("", String::as_str);
         let others: Vec<_> = headers
             .iter()
             .filter(|(name, _)| *name != "content-type")
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect();
+        refusal::note_advice(&others, asking);
         let status = asking.status;
         let mut head = outgoing::head(status, content_type, &others, asking.keep_alive, 0);
         head.extend_from_slice(b"transfer-encoding: chunked\r\n\r\n");

@@ -23,13 +23,18 @@ pub(super) fn refusal(provider: Provider, problem: &Problem, asking: &mut Asking
         headers.push((name.clone(), value.clone()));
     }
     asking.status = problem.status;
-    asking.should_retry = header(&headers, "x-should-retry").map(|value| value == "true");
-    asking.retry_after_ms = told_to_wait(&headers).or(match provider {
-        // Google tells it in the body.
-        Provider::Gemini => problem.retry_after_ms,
-        _ => None,
-    });
+    note_advice(&headers, asking);
+    // Google tells it in the body.
+    if provider == Provider::Gemini && asking.retry_after_ms.is_none() {
+        asking.retry_after_ms = problem.retry_after_ms;
+    }
     Whole::json(problem.status, headers, body.to_string().into_bytes())
+}
+
+/// Notes what the headers of an answer say about another try, for the journal.
+pub(super) fn note_advice(headers: &[(String, String)], asking: &mut Asking) {
+    asking.should_retry = header(headers, "x-should-retry").map(|value| value == "true");
+    asking.retry_after_ms = told_to_wait(headers);
 }
 
 fn header<'h>(headers: &'h [(String, String)], name: &str) -> Option<&'h str> {
@@ -38,7 +43,7 @@ fn header<'h>(headers: &'h [(String, String)], name: &str) -> Option<&'h str> {
 }
 
 /// How long the headers ask a client to wait: the finer unit goes first, as clients read it.
-pub(super) fn told_to_wait(headers: &[(String, String)]) -> Option<u64> {
+fn told_to_wait(headers: &[(String, String)]) -> Option<u64> {
     let number = |name| header(headers, name)?.parse::<f64>().ok();
     let ms = number("retry-after-ms").or_else(|| Some(number("retry-after")? * 1e3))?;
     (ms >= 0.0).then_some(ms as u64)

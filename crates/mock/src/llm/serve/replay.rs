@@ -28,7 +28,7 @@ impl Connection {
             .collect();
         asking.status = response.status;
         asking.fixture = Some((0, Some("recording".into())));
-        asking.retry_after_ms = refusal::told_to_wait(&headers);
+        refusal::note_advice(&headers, asking);
         let mut bytes =
             outgoing::head(response.status, content_type, &headers, asking.keep_alive, 0);
         bytes.extend_from_slice(b"transfer-encoding: chunked\r\n\r\n");

@@ -57,6 +57,7 @@ impl Connection {
         };
         if !matches!(sent.ending, Ending::Complete | Ending::Aborted) {
             sent.said = pieces::beginning(&reply.answer, sending.said.min(LONGEST_SAID));
+            sent.said_whole = pieces::ends_a_block(&reply.answer, sending.said);
         }
         Ok(sent)
     }

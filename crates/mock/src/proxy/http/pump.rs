@@ -11,14 +11,14 @@ use super::{
     channel::{Channel, postpone},
     events::{self, Event, Events},
     exchange::Exchange,
-    replies::{Job, Over, send, walk},
+    replies::{Job, Over, beside, send, walk},
     sources::{Later, made, next_piece, tick},
 };
 use crate::{
     mcp::batch::{Batch, joined},
     proxy::{
         message::{Key, answered},
-        notice::{self, BURST, Flood},
+        notice::{BURST, Flood},
         open::Open,
         sent::Sent,
     },
@@ -183,9 +183,7 @@ impl Pump {
                 self.reply(event, member.to_vec(), job).await?;
                 continue;
             }
-            for notice in notice::beside(&job.treatment.beside) {
-                send(&self.pieces, events::message(notice)).await?;
-            }
+            beside(&self.pieces, &job.treatment.beside).await?;
             touched |= !job.treatment.mangles.is_empty();
             self.note_reply(&mut job, member).await;
             let steps = mangle(member.to_vec(), &job.treatment.mangles);

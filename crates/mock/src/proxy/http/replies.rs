@@ -8,10 +8,12 @@ use http::{
     response::Parts,
 };
 use hyper::body::Bytes;
-use mcp_loadtest_core::fault::{self, Instead, REORDER_LIMIT, Step, Treatment, mangle};
+use mcp_loadtest_core::fault::{
+    self, Beside, FLOOD_TIME, Instead, REORDER_LIMIT, Step, Treatment, mangle,
+};
 use tokio::{
     sync::Notify,
-    time::{Instant, sleep, sleep_until, timeout},
+    time::{Instant, interval, sleep, sleep_until, timeout},
 };
 
 use super::{
@@ -20,7 +22,11 @@ use super::{
     exchange::Exchange,
     memory::Held,
 };
-use crate::proxy::{message::Key, notice, open::Open};
+use crate::proxy::{
+    message::Key,
+    notice::{self, BURST, Flood},
+    open::Open,
+};
 
 /// How long the bytes before a cut may take to leave: they must not be cut, too.
 const BEFORE_THE_CUT: Duration = Duration::from_millis(100);
@@ -83,7 +89,7 @@ pub(super) async fn respond(
     exchange: Arc<Exchange>,
 ) -> Response<Outgoing> {
     head.headers.entry(CONTENT_TYPE).or_insert(HeaderValue::from_static("application/json"));
-    if steps.len() > 1 || notice::beside(&treatment.beside).count() > 0 {
+    if steps.len() > 1 || !treatment.beside.is_empty() {
         return into_events(head, steps, treatment, exchange);
     }
     let (pieces, outgoing) = Outgoing::pieces();
@@ -142,9 +148,7 @@ pub(super) async fn walk(
     pieces: &Pieces,
     turn: &Turn,
 ) -> Result<(), Over> {
-    for notice in notice::beside(&treatment.beside) {
-        send(pieces, events::message(notice)).await?;
-    }
+    beside(pieces, &treatment.beside).await?;
     for step in steps {
         match step {
             Step::Frame(frame) => send(pieces, event.with(&frame)).await?,
@@ -166,6 +170,30 @@ pub(super) async fn walk(
     }
     turn.pass();
     Ok(())
+}
+
+/// Sends what comes beside a reply. A flood holds the reply for as long as it lasts.
+pub(super) async fn beside(pieces: &Pieces, list: &[Beside]) -> Result<(), Over> {
+    if let Some(rate) = notice::flood(list) {
+        let poured = timeout(FLOOD_TIME, pour(pieces, rate)).await;
+        poured.unwrap_or(Ok(()))?;
+    }
+    for notice in notice::beside(list) {
+        send(pieces, events::message(notice)).await?;
+    }
+    Ok(())
+}
+
+/// Sends notifications until nobody reads them.
+async fn pour(pieces: &Pieces, rate: u32) -> Result<(), Over> {
+    let (mut flood, mut ticks) = (Flood::new(rate), interval(BURST));
+    loop {
+        ticks.tick().await;
+        let bytes: Vec<u8> = flood.burst().flat_map(events::message).collect();
+        if !bytes.is_empty() {
+            send(pieces, bytes).await?;
+        }
+    }
 }
 
 pub(super) async fn send(pieces: &Pieces, bytes: Vec<u8>) -> Result<(), Over> {

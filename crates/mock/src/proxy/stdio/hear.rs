@@ -2,8 +2,14 @@
 
 use std::sync::Arc;
 
-use mcp_loadtest_core::mcp::{Era, method};
-use tokio::time::sleep_until;
+use mcp_loadtest_core::{
+    fault::FLOOD_TIME,
+    mcp::{Era, method},
+};
+use tokio::{
+    sync::mpsc,
+    time::{interval, sleep_until, timeout},
+};
 
 use super::{held::Company, outlet::Out, relay::Relay};
 use crate::proxy::{
@@ -63,19 +69,26 @@ impl Relay {
 
     /// A stream for notifications opens.
     pub(super) fn start(self: &Arc<Self>, era: Era) {
-        let Some(rate) = self.judge.flood(None, era) else { return };
-        let (mut flood, to_client) = (Flood::new(rate), self.to_client.clone());
-        tokio::spawn(async move {
-            let mut ticks = tokio::time::interval(BURST);
-            loop {
-                ticks.tick().await;
-                let bytes = flood.burst().flat_map(|notice| [notice, b"\n"]).flatten().copied();
-                let bytes: Vec<u8> = bytes.collect();
-                let sent = to_client.send(Out::Bytes { bytes, is_reply: false });
-                if sent.await.is_err() {
-                    return;
-                }
-            }
-        });
+        if let Some(rate) = self.judge.flood(None, era) {
+            tokio::spawn(pour(self.to_client.clone(), rate));
+        }
+    }
+
+    /// The flood of one call, which is held meanwhile.
+    pub(super) fn flood_call(&self, rate: u32) {
+        tokio::spawn(timeout(FLOOD_TIME, pour(self.to_client.clone(), rate)));
+    }
+}
+
+/// Sends notifications until nobody reads them.
+async fn pour(to_client: mpsc::Sender<Out>, rate: u32) {
+    let (mut flood, mut ticks) = (Flood::new(rate), interval(BURST));
+    loop {
+        ticks.tick().await;
+        let bytes = flood.burst().flat_map(|notice| [notice, b"\n"]).flatten().copied();
+        let bytes: Vec<u8> = bytes.collect();
+        if to_client.send(Out::Bytes { bytes, is_reply: false }).await.is_err() {
+            return;
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Writes to the client. All messages go through one queue, so that none lands within another.
 
 use std::{
+    collections::VecDeque,
     io::{self, Write},
     time::Duration,
 };
@@ -8,7 +9,7 @@ use std::{
 use mcp_loadtest_core::fault::{self, REORDER_LIMIT, Step};
 use tokio::{
     sync::{mpsc, oneshot},
-    time::{Instant, sleep, timeout, timeout_at},
+    time::{Instant, sleep, sleep_until, timeout},
 };
 
 use super::{ProxyEnd, thread};
@@ -23,6 +24,8 @@ pub(super) enum Out {
     Bytes { bytes: Vec<u8>, is_reply: bool },
     /// A treated reply.
     Steps(Vec<Step>),
+    /// The first of the replies that wait has waited long enough.
+    Due,
     /// Nothing more.
     End,
 }
@@ -41,8 +44,7 @@ impl Outlet {
         let (pipe, written) = thread::writer(output)?;
         let (queue, messages) = mpsc::channel(QUEUE);
         tokio::spawn(async move {
-            let writer = Writer { pipe, late: Vec::new(), due: Instant::now() };
-            if let Err(why) = writer.run(messages).await {
+            if let Err(why) = Writer::new(pipe).run(messages).await {
                 let _ = end.send(why).await;
             }
         });
@@ -65,25 +67,26 @@ impl Outlet {
 
 struct Writer {
     pipe: mpsc::Sender<Vec<u8>>,
-    /// Replies that wait to be overtaken, and how long they do at most.
-    late: Vec<Vec<u8>>,
-    due: Instant,
+    /// Replies that wait to be overtaken, in their order, and until when each does at most.
+    late: VecDeque<(Instant, Vec<u8>)>,
 }
 
 impl Writer {
+    fn new(pipe: mpsc::Sender<Vec<u8>>) -> Self {
+        Self { pipe, late: VecDeque::new() }
+    }
+
     /// Writes until there is nothing more, or says why it cannot go on.
     async fn run(mut self, mut messages: mpsc::Receiver<Out>) -> Result<(), ProxyEnd> {
         loop {
-            let next = if self.late.is_empty() {
-                messages.recv().await
-            } else {
-                match timeout_at(self.due, messages.recv()).await {
-                    Ok(next) => next,
-                    Err(_) => {
-                        self.release().await?;
-                        continue;
-                    }
-                }
+            let next = match self.late.front() {
+                None => messages.recv().await,
+                Some((due, _)) => tokio::select! {
+                    biased;
+                    // First, because under load there is always another message.
+                    () = sleep_until(*due) => Some(Out::Due),
+                    next = messages.recv() => next,
+                },
             };
             match next {
                 Some(Out::Bytes { bytes, is_reply }) => {
@@ -93,6 +96,7 @@ impl Writer {
                     }
                 }
                 Some(Out::Steps(steps)) => self.walk(steps).await?,
+                Some(Out::Due) => self.release_first().await?,
                 Some(Out::End) | None => return self.release().await,
             }
         }
@@ -115,8 +119,7 @@ impl Writer {
                     self.release().await?;
                 }
                 Step::Late(frame) => {
-                    self.due = Instant::now() + REORDER_LIMIT;
-                    self.late.push(line(frame));
+                    self.late.push_back((Instant::now() + REORDER_LIMIT, line(frame)));
                 }
             }
         }
@@ -135,10 +138,18 @@ impl Writer {
 
     /// The replies that waited go on their way.
     async fn release(&mut self) -> Result<(), ProxyEnd> {
-        for bytes in std::mem::take(&mut self.late) {
+        for (_, bytes) in std::mem::take(&mut self.late) {
             self.write(bytes).await?;
         }
         Ok(())
+    }
+
+    /// The reply that has waited longest goes on its way.
+    async fn release_first(&mut self) -> Result<(), ProxyEnd> {
+        match self.late.pop_front() {
+            Some((_, bytes)) => self.write(bytes).await,
+            None => Ok(()),
+        }
     }
 
     /// A client that closed its end has gone.
@@ -150,4 +161,33 @@ impl Writer {
 fn line(mut frame: Vec<u8>) -> Vec<u8> {
     frame.push(b'\n');
     frame
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_late_reply_waits_no_longer_because_others_are_late_as_well() {
+        let (pipe, mut written) = mpsc::channel(64);
+        let (queue, messages) = mpsc::channel(64);
+        let writing = tokio::spawn(Writer::new(pipe).run(messages));
+        let began = Instant::now();
+        for number in b'0'..b'6' {
+            queue.send(Out::Steps(vec![Step::Late(vec![number])])).await.unwrap();
+            sleep(REORDER_LIMIT * 2 / 5).await;
+        }
+        for number in b'0'..b'4' {
+            assert_eq!(written.try_recv().unwrap(), [number, b'\n']);
+        }
+        assert!(written.try_recv().is_err(), "the last two may still be overtaken");
+        assert!(began.elapsed() < 4 * REORDER_LIMIT);
+        let other = Out::Bytes { bytes: b"other\n".to_vec(), is_reply: true };
+        queue.send(other).await.unwrap();
+        for line in ["other\n", "4\n", "5\n"] {
+            assert_eq!(written.recv().await.unwrap(), line.as_bytes());
+        }
+        drop(queue);
+        assert!(writing.await.unwrap().is_ok());
+    }
 }

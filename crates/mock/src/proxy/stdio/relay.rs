@@ -3,12 +3,12 @@
 use std::{borrow::Cow, sync::Arc};
 
 use mcp_loadtest_core::{
-    fault::{HANG_LIMIT, Instead, mangle},
+    fault::{FLOOD_TIME, HANG_LIMIT, Instead, mangle},
     mcp::Era,
 };
 use tokio::{
     sync::{Notify, mpsc},
-    time::{Instant, sleep, sleep_until},
+    time::{Duration, Instant, sleep, sleep_until},
 };
 
 use super::{
@@ -158,8 +158,11 @@ impl Relay {
         if let Some(open) = &mut open {
             open.decided(&treatment.decisions);
         }
+        let flood = notice::flood(&treatment.beside);
+        flood.into_iter().for_each(|rate| self.flood_call(rate));
+        let held_for = flood.map_or(Duration::ZERO, |_| FLOOD_TIME);
         Held {
-            due: Instant::now() + treatment.delay,
+            due: Instant::now() + held_for + treatment.delay,
             forwarded: treatment.instead.is_none(),
             treatment,
             cancelled: false,

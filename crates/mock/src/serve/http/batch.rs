@@ -119,6 +119,8 @@ impl Connection {
                 biased;
                 out = outgoing.recv() => match out {
                     Some(Out::Message(frame)) => reply.message(&mut self.stream, &frame).await?,
+                    // A server that has crashed says nothing more.
+                    Some(Out::Ending(_)) if self.has_crashed() => return Ok(After::Closed),
                     Some(Out::Ending(ending)) => {
                         left -= 1;
                         if left == 0 {

@@ -296,6 +296,8 @@ impl Connection {
                 biased;
                 out = outgoing.recv() => match out {
                     Some(Out::Message(frame)) => reply.message(&mut self.stream, &frame).await?,
+                    // A server that has crashed says nothing more.
+                    Some(Out::Ending(_)) if self.has_crashed() => return Ok(After::Closed),
                     Some(Out::Ending(ending)) => {
                         self.obey_first(&ending, &session, handshake, &mut reply);
                         let after = reply.end(&mut self.stream, ending).await?;
@@ -319,8 +321,13 @@ impl Connection {
         }
     }
 
+    pub(super) fn has_crashed(&self) -> bool {
+        self.hub.server.has_crashed().is_some()
+    }
+
     fn run(&self, pending: Pending) -> mpsc::Receiver<Out> {
         let (outbox, outgoing) = mpsc::channel(OUTBOX);
+        let pending = pending.streamed(self.hub.always_stream);
         self.hub.tasks.spawn(async move {
             let ending = pending.run(outbox.clone()).await;
             // A client that is gone misses nothing.

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     audit::{Kind, Row},
     mcp::{
-        refusal::{Refusal, code},
+        refusal::{Refusal, code, status_of},
         request::{Claim, Incoming, Request},
         write,
     },
@@ -290,23 +290,6 @@ fn pending_era(claim: &Claim<'_>) -> Era {
     match claim {
         Claim::Legacy => Era::Legacy,
         Claim::Modern { .. } | Claim::Incomplete { .. } => Era::Modern,
-    }
-}
-
-/// In the legacy era errors travel with 200; in the modern one the status tells them apart.
-pub(crate) fn status_of(era: Era, code: Option<i64>) -> u16 {
-    match (era, code) {
-        (Era::Modern, Some(code::METHOD_NOT_FOUND)) => status::NOT_FOUND,
-        (
-            Era::Modern,
-            Some(
-                code::INVALID_REQUEST
-                | code::INVALID_PARAMS
-                | code::MISSING_CAPABILITY
-                | code::UNSUPPORTED_VERSION,
-            ),
-        ) => status::BAD_REQUEST,
-        _ => status::OK,
     }
 }
 

@@ -81,6 +81,8 @@ pub(super) async fn listen(
         let _ = server.audit().record(row).await;
     }
     // A stream that ends in order says so; if the client is gone, nobody hears it.
-    let _ = send(&mut connection.stream, b"0\r\n\r\n").await;
+    if !connection.has_crashed() {
+        let _ = send(&mut connection.stream, b"0\r\n\r\n").await;
+    }
     Ok(After::Closed)
 }

@@ -135,7 +135,7 @@ impl BoundMock {
         });
         let mut connections = JoinSet::new();
         let mut stop = std::pin::pin!(stop);
-        loop {
+        let served = loop {
             tokio::select! {
                 accepted = self.listener.accept() => match accepted {
                     Ok((stream, from)) => {
@@ -144,15 +144,16 @@ impl BoundMock {
                     Err(_) => sleep(ACCEPT_PAUSE).await,
                 },
                 Some(_) = connections.join_next() => {}
-                code = self.server.crashed() => return Ok(Served::Crashed(code)),
-                () = &mut stop => break,
+                code = self.server.crashed() => break Served::Crashed(code),
+                () = &mut stop => break Served::Gone,
             }
-        }
+        };
+        // Whatever ended it: what still runs is cancelled and has a moment to be written down.
         self.server.end().cancel();
         hub.tasks.close();
         // Whatever does not care that it was cancelled is left behind.
         let _ = timeout(FAREWELL, hub.tasks.wait()).await;
-        Ok(Served::Gone)
+        Ok(served)
     }
 
     /// Serves in the background, until the handle is dropped.

@@ -12,8 +12,11 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use super::{WRITE_DEADLINE, endpoint::status_of, response::Response};
-use crate::{mcp::write, server::pending::Ending};
+use super::{WRITE_DEADLINE, response::Response};
+use crate::{
+    mcp::{refusal::status_of, write},
+    server::pending::Ending,
+};
 
 /// What is left of the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

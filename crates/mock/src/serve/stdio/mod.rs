@@ -37,8 +37,13 @@ const FAREWELL: Duration = Duration::from_millis(200);
 /// The name of the one session that a pair of pipes has.
 const SESSION: &str = "stdio";
 
-/// Serves until the input ends, or a fault ends it.
-pub(crate) async fn serve<R, W>(server: Arc<Server>, mut input: R, output: W) -> io::Result<Served>
+/// Serves until the input ends, a fault ends it, or `stop` is done.
+pub(crate) async fn serve<R, W>(
+    server: Arc<Server>,
+    mut input: R,
+    output: W,
+    stop: impl Future<Output = ()>,
+) -> io::Result<Served>
 where
     R: Read + Send + 'static,
     W: Write + Send + 'static,
@@ -68,12 +73,14 @@ where
         // A line that was cut, or a client that reads no more.
         _ = &mut later => Ok(()),
         _ = server.crashed() => Ok(()),
+        () = stop => Ok(()),
     };
+    // Whatever ended it: what still runs has a moment to be written down.
+    dialogue.end().await;
     // A crash ends the line as well, and either may be seen first.
     if let Some(code) = server.has_crashed() {
         return Ok(Served::Crashed(code));
     }
-    dialogue.end().await;
     // With the last sender gone, the second thread writes what is ready and ends.
     drop(dialogue);
     if !later.is_terminated() {

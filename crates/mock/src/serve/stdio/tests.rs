@@ -1,4 +1,4 @@
-use std::sync::Mutex;
+use std::{future::pending, sync::Mutex};
 
 use mcp_loadtest_core::seed::Seed;
 use serde_json::{Value, json};
@@ -50,7 +50,7 @@ async fn run(fault: &str, pieces: Vec<Vec<u8>>) -> (Served, Vec<Vec<u8>>) {
     let faults = Desk::new(vec![fault.parse().unwrap()], Seed(1));
     let server = Arc::new(Server::new(Default::default(), catalog, faults, Audit::none()));
     let writes = Writes::default();
-    let served = serve(server, Pieces(pieces), writes.clone()).await.unwrap();
+    let served = serve(server, Pieces(pieces), writes.clone(), pending()).await.unwrap();
     let written = writes.0.lock().unwrap().clone();
     (served, written)
 }

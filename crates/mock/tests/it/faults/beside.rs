@@ -2,7 +2,11 @@
 
 use std::collections::HashSet;
 
-use mcp_loadtest_core::mcp::method;
+use mcp_loadtest_core::{
+    config::TransportName,
+    mcp::{Era, method},
+};
+use mcp_loadtest_mock::Mock;
 use serde_json::json;
 
 use crate::peer::Peer;
@@ -35,6 +39,16 @@ pub(super) async fn endless_pages(mut peer: Peer) {
         assert!(cursors.insert(cursor), "it is always another");
     }
     peer.echo().await;
+}
+
+/// A handshake that takes its time opens the stream as well as one that is answered at once.
+#[tokio::test]
+async fn a_flood_begins_after_a_slow_handshake_as_well() {
+    for transport in [TransportName::Stdio, TransportName::Sse, TransportName::Ws] {
+        let slow = "slow:20@method=*".parse().unwrap();
+        let mock = Mock::new().fault("flood".parse().unwrap()).fault(slow);
+        flood(Peer::start(mock, transport, Era::Legacy).await).await;
+    }
 }
 
 pub(super) async fn flood(mut peer: Peer) {

@@ -41,6 +41,19 @@ pub(super) async fn deadlock(mut peer: Peer, fault: &str) {
     peer.hears_nothing_of(&together).await;
 }
 
+/// Whoever withdraws the call that loads leaves the loading to the next.
+#[tokio::test]
+async fn a_loading_call_that_is_withdrawn_locks_nobody_out() {
+    for transport in [TransportName::Stdio, TransportName::Http, TransportName::Ws] {
+        let mut peer = start("lazy-init-deadlock", transport, Era::Legacy).await;
+        let id = peer.call("echo", json!({})).await;
+        peer.is_alive().await;
+        peer.notify(method::CANCELLED, json!({"requestId": id})).await;
+        peer.is_alive().await;
+        peer.echo().await;
+    }
+}
+
 async fn together(peer: &mut Peer) -> Vec<u64> {
     let mut ids = Vec::new();
     for _ in 0..TOGETHER {

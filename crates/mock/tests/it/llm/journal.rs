@@ -1,11 +1,14 @@
 //! What the journal says of each request.
 
-use mcp_loadtest_core::llm::{Ending, Patience, judge};
+use mcp_loadtest_core::{
+    llm::{Ending, Patience, judge},
+    report::Verdict,
+};
 use mcp_loadtest_mock::llm::MockLlm;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use super::peer::{Api, ask, ask_with, connect, start, written};
+use super::peer::{APIS, Api, ask, ask_with, connect, start, written};
 
 #[tokio::test]
 async fn every_ending_has_its_word() {
@@ -84,6 +87,86 @@ async fn no_key_is_ever_written_down() {
 }
 
 #[tokio::test]
+async fn a_whole_text_that_only_lacks_its_end_is_told_from_half_of_one() {
+    let llm = start(
+        "fixtures:
+          - {match: {user_message: end}, response: {content: The quick brown fox}, faults: [{cut: fin}]}
+          - {match: {user_message: half}, response: {content: The quick brown fox}, faults: [{at: {after_chars: 9}, cut: fin}]}
+          - match: {user_message: call}
+            response: {content: The quick brown fox, tool_calls: [{name: t, arguments: {a: 1}}]}
+            faults: [{at: {after_chars: 19}, cut: clean_eof}]",
+    )
+    .await;
+    for api in APIS {
+        for (word, said, said_whole) in [
+            ("end", "The quick brown fox", true),
+            ("half", "The quick", false),
+            ("call", "The quick brown fox", true),
+        ] {
+            ask(&llm, api, "m", word, true).await;
+            let entry = llm.journal().entries().pop().unwrap();
+            assert_eq!((&*entry.said, entry.said_whole), (said, said_whole), "{api:?} {word}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_text_that_came_again_with_its_end_was_not_used_half() {
+    let llm = start(
+        "fixtures: [{response: {content: The quick brown fox}, faults: [{cut: fin, when: {first: 1}}]}]",
+    )
+    .await;
+    let tried = |times: usize| {
+        let llm = &llm;
+        async move {
+            llm.desk().reset();
+            for _ in 0..times {
+                ask(llm, Api::Chat, "m", "what does it do?", true).await;
+            }
+            let told = json!({ "role": "assistant", "content": "The quick brown fox" });
+            let body = json!({ "model": "m", "stream": true, "messages": [told] });
+            ask_with(llm, Api::Chat, &body, true, &[]).await;
+            llm.journal().judged()
+        }
+    };
+    let careful = tried(2).await;
+    assert_eq!((careful.findings, careful.recovered), (vec![], 1));
+    let hasty = tried(1).await;
+    assert_eq!(hasty.findings[0].id, "used_truncated_answer");
+}
+
+#[tokio::test]
+async fn a_journal_that_had_to_forget_lets_nobody_pass() {
+    let llm = start("fixtures: [{response: {content: x}}]").await;
+    ask(&llm, Api::Chat, "m", "first", false).await;
+    assert_eq!(llm.journal().judged().verdict, Verdict::Pass);
+    let mut stream = connect(&llm).await;
+    let one = written("GET", "/v1/models", &[], b"");
+    let (mut reader, mut writer) = stream.split();
+    let asking = async {
+        for _ in 1..10_000 {
+            writer.write_all(&one).await.unwrap();
+        }
+    };
+    let reading = async {
+        let mut room = vec![0; 64 << 10];
+        while llm.journal().count() < 10_000 {
+            // The last bytes may come before their request is in the journal.
+            let wait = std::time::Duration::from_millis(5);
+            let _ = tokio::time::timeout(wait, reader.read(&mut room)).await;
+        }
+    };
+    tokio::join!(asking, reading);
+    assert_eq!(llm.journal().judged().verdict, Verdict::Pass);
+    ask(&llm, Api::Chat, "m", "last", false).await;
+    let report = llm.journal().judged();
+    assert_eq!((report.verdict, report.forgotten), (Verdict::Invalid, 1));
+    assert!(report.could_not_tell[0].starts_with("1 earlier request came"), "{report:?}");
+    llm.desk().reset();
+    assert_eq!(llm.journal().judged().forgotten, 0, "who begins anew forgets on purpose");
+}
+
+#[tokio::test]
 async fn what_a_client_did_is_judged() {
     let llm = start(
         "fixtures:
@@ -133,5 +216,6 @@ async fn a_server_that_stops_leaves_no_request_out() {
     stream.read_exact(&mut [0; 16]).await.unwrap();
     stop.send(()).unwrap();
     served.await.unwrap();
-    assert_eq!(desk.journal().entries()[0].ending, Ending::Broken);
+    assert_eq!(desk.journal().entries()[0].ending, Ending::Stopped);
+    assert_eq!(desk.journal().judged().findings, [], "what the server did is nobody else's fault");
 }

@@ -59,6 +59,12 @@ async fn nothing_is_answered_without_a_token() {
             let got = ask_with(&llm, api, &body, false, &[(name, value)]).await;
             assert_eq!(got.status, 200, "{api:?} {name}: {}", got.text());
         }
+        // Anthropic's SDK sends both, in this order, where both are set.
+        let made_up = ("x-api-key", "no-key-needed");
+        for both in [[made_up, ("authorization", &bearer)], [("authorization", &bearer), made_up]] {
+            let got = ask_with(&llm, api, &body, false, &both).await;
+            assert_eq!(got.status, 200, "{api:?} {both:?}: {}", got.text());
+        }
     }
 }
 
@@ -76,6 +82,11 @@ async fn a_token_runs_out_and_whoever_gets_another_has_passed() {
     let verdict = || judge(&llm.journal().entries(), Patience::default());
     assert_eq!(verdict().findings[0].id, "token_not_renewed");
     assert_eq!(llm.journal().entries().last().unwrap().faults, [TOKEN_RAN_OUT]);
+    let (body, bearer) = (Api::Chat.body("m", "hello", false), format!("Bearer {first}"));
+    let both = [("x-api-key", "no-key-needed"), ("authorization", &*bearer)];
+    assert_eq!(ask_with(&llm, Api::Chat, &body, false, &both).await.status, 401);
+    let told = llm.journal().entries().pop().unwrap();
+    assert_eq!(told.faults, [TOKEN_RAN_OUT], "a made-up key beside it changes nothing");
     let second = token(&llm, APP).await;
     assert_ne!(second, first);
     assert_eq!(ask_as(&llm, &second).await.status, 200);
@@ -106,8 +117,11 @@ async fn only_a_client_that_is_known_gets_tokens() {
     let grant = "grant_type=client_credentials";
     // `app:a+b%3Dc`, as the standard wants it, and `app:a b=c`, as many send it.
     for basic in ["Basic YXBwOmErYiUzRGM=", "Basic YXBwOmEgYj1j"] {
-        let got = form(&llm, "/oauth/token", grant, &[("authorization", basic)]).await;
-        assert_eq!(got.status, 200, "{basic}: {}", got.text());
+        for others in [&[][..], &[("x-api-key", "no-key-needed")]] {
+            let headers = [others, &[("authorization", basic)]].concat();
+            let got = form(&llm, "/oauth/token", grant, &headers).await;
+            assert_eq!(got.status, 200, "{headers:?}: {}", got.text());
+        }
     }
     let good = format!("{grant}&client_id=app&client_secret=a+b%3Dc");
     assert_eq!(form(&llm, "/oauth/token", &good, &[]).await.status, 200);

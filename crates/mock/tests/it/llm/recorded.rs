@@ -48,6 +48,27 @@ async fn recordings_are_told_again_to_the_same_request_only() {
 }
 
 #[tokio::test]
+async fn what_a_recorded_refusal_says_of_another_try_is_in_the_journal() {
+    let upstream = start(
+        "fixtures:
+          - error: {status: 503, message: no, retry_after_ms: 250, headers: {x-should-retry: 'false'}}",
+    )
+    .await;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("recorded.yml");
+    let recorder = MockLlm::new().record(upstream.url(), &path).spawn().await.unwrap();
+    ask(&recorder, Api::Chat, "m", "hi", false).await;
+    let file = FixtureFile::parse(&std::fs::read_to_string(&path).unwrap(), "r.yml").unwrap();
+    let replay = MockLlm::new().file(file).spawn().await.unwrap();
+    ask(&replay, Api::Chat, "m", "hi", false).await;
+    for llm in [&upstream, &recorder, &replay] {
+        let entry = llm.journal().entries().pop().unwrap();
+        assert_eq!((entry.should_retry, entry.retry_after_ms), (Some(false), Some(250)));
+        assert_eq!(llm.journal().judged().findings, [], "a client that obeys has not given up");
+    }
+}
+
+#[tokio::test]
 async fn a_server_that_is_not_there_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let gone = start("fixtures: [{response: {content: x}}]").await.url().to_owned();

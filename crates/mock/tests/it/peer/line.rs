@@ -17,7 +17,7 @@ pub(super) enum Line {
     Ws(ws::Client),
 }
 
-/// The mock; over sockets it has to be told when to end.
+/// The mock, which is told when to end; over pipes it ends with its input, too.
 pub(super) struct Serving {
     pub(super) stop: Option<oneshot::Sender<()>>,
     pub(super) task: JoinHandle<Served>,
@@ -27,8 +27,8 @@ impl Line {
     /// Starts the mock.
     pub(super) async fn to(mock: Mock, transport: TransportName, era: Era) -> (Self, Serving) {
         if transport == TransportName::Stdio {
-            let (pipes, task) = stdio::start(mock);
-            return (Self::Stdio(pipes), Serving { stop: None, task });
+            let (pipes, stop, task) = stdio::start(mock);
+            return (Self::Stdio(pipes), Serving { stop: Some(stop), task });
         }
         let (address, serving) = listen(mock, transport).await;
         (Self::open(transport, era, address).await, serving)

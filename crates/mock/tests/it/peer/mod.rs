@@ -234,7 +234,15 @@ impl Peer {
 
     /// Ends the mock as its user does, while the client still listens. Pipes end with their client.
     pub(crate) async fn stop(mut self) -> Served {
-        self.close();
+        if self.transport == TransportName::Stdio {
+            self.close();
+            return self.served().await;
+        }
+        self.interrupt().await
+    }
+
+    /// Ends the mock as a signal does: the client has closed nothing.
+    pub(crate) async fn interrupt(mut self) -> Served {
         let stop = self.serving.as_mut().expect("the mock is ours").stop.take();
         // A mock that has already ended needs no telling.
         let _ = stop.map(|stop| stop.send(()));

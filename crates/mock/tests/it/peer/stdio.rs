@@ -36,18 +36,27 @@ impl Write for Writes {
     }
 }
 
-pub(super) fn start(mock: Mock) -> (Pipes, JoinHandle<Served>) {
+/// The mock ends with its input, or when it is told to.
+pub(super) fn start(mock: Mock) -> (Pipes, oneshot::Sender<()>, JoinHandle<Served>) {
     let (server_input, input) = io::pipe().unwrap();
     let (writes, output) = mpsc::unbounded_channel();
     let (ended, served) = oneshot::channel();
+    let (stop, stopped) = oneshot::channel();
+    let stopped = async move {
+        // Whoever forgets to stop it wants it to go on.
+        if stopped.await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    };
     thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let served = runtime.block_on(mock.serve_pipes(server_input, Writes(writes))).unwrap();
+        let served = mock.serve_pipes_until(server_input, Writes(writes), stopped);
+        let served = runtime.block_on(served).unwrap();
         // A test that does not ask has ended.
         let _ = ended.send(served);
     });
     let task = tokio::spawn(async { served.await.expect("the mock does not panic") });
-    (Pipes { input: Some(input), output, buffer: Vec::new(), pieces: 0 }, task)
+    (Pipes { input: Some(input), output, buffer: Vec::new(), pieces: 0 }, stop, task)
 }
 
 impl Pipes {
