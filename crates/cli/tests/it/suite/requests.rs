@@ -39,12 +39,15 @@ fn a_tool_that_fails_fails_the_test_unless_that_is_spoken_of() {
         "servers: {api: {mock: {fault: [tool-error]}}}\ntools:\n  - {name: silent, tool: echo, args: \
          {message: x}}\n  - name: spoken of\n    tool: echo\n    args: {message: x}\n    expect: \
          [{target: result.isError, matcher: {exact: true}}]\n  - name: only time\n    tool: echo\n    \
-         args: {message: x}\n    expect: [{target: duration_ms, matcher: {less-than: 60000}}]\n",
+         args: {message: x}\n    expect: [{target: duration_ms, matcher: {less-than: 60000}}]\n  - name: \
+         no error\n    tool: echo\n    args: {message: x}\n    expect: [{target: error, matcher: {exact: \
+         null}}]\n",
     );
     let (report, _) = bench.report(&[]);
     assert_eq!(outcome(&report, "silent"), "failed");
     assert_eq!(outcome(&report, "spoken of"), "passed");
     assert_eq!(outcome(&report, "only time"), "failed");
+    assert_eq!(outcome(&report, "no error"), "failed", "what it says is a result, and no error");
 }
 
 #[test]
@@ -194,6 +197,26 @@ fn bad_input_is_refused_by_a_good_server_and_taken_by_a_bad_one() {
     assert!(
         test["failures"][0]["message"].as_str().unwrap().starts_with("1 of 1 check"),
         "{test:#}"
+    );
+}
+
+/// A tool that must not be called unasked is called with the arguments of its test, be they none.
+#[test]
+fn bad_input_is_tried_beside_no_arguments_or_is_told_to_be_untried() {
+    let bench = Bench::new(
+        "servers:\n  m:\n    mock:\n      tools:\n        - name: wipe\n          input_schema: {type: \
+         object, properties: {mode: {type: string}}, additionalProperties: false}\n          \
+         annotations: {destructiveHint: true}\n          response: done\ntools:\n  - {name: tried, \
+         tool: wipe, negative_path: {checks: [extra_field]}}\n  - {name: untried, tool: wipe, \
+         negative_path: {checks: [extra_field, enum_miss]}}\n",
+    );
+    let (report, code) = bench.report(&[]);
+    assert_eq!((outcome(&report, "tried").as_str(), code), ("passed", 1), "{report:#}");
+    let failures = test_of(&report, "untried")["failures"].as_array().unwrap();
+    assert_eq!(failures.len(), 1, "{report:#}");
+    assert_eq!(
+        failures[0]["message"],
+        "`enum_miss` could not be tried: no tool lists the values of an argument"
     );
 }
 
