@@ -123,7 +123,8 @@ impl Serialize for Parallel {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Isolation {
-    /// It serves one test after the other; one that died is started again.
+    /// It serves one test after the other; one that died, or that left a call unanswered, is started
+    /// again.
     #[default]
     #[serde(alias = "per_file")]
     PerRun,

@@ -20,7 +20,7 @@ use super::{
     bad_input,
     choose::Case,
     desk::{Desk, Repeat},
-    pool::{Lent, Pool, is_dead},
+    pool::{Lent, Pool},
 };
 
 /// How long a reply may take, unless something else is said.
@@ -144,22 +144,16 @@ async fn ask(
 ) -> Result<Answered, String> {
     let isolation = desk.isolation(case);
     let lent = pool.lend(case.suite, question.server, isolation).await?;
-    let before = lent.before;
     let (mut reply, mut lent) = send(question, lent).await?;
     // A server that was not new may have died of the test before: a new one shows whose fault it is.
-    if let (Some(before), true) = (before, is_gone(&reply)) {
+    if is_gone(&reply) && lent.may_have_been_left_dead() {
         let fresh = pool.fresh(case.suite, question.server, isolation).await?;
         let (second, fresh) = send(question, fresh).await?;
-        if !is_gone(&second) {
-            pool.blame(before, &lent.session);
-        }
-        pool.back(case.suite, question.server, lent, repeat, isolation).await;
+        let before = lent.before.filter(|_| !is_gone(&second));
+        pool.end_left(Lent { before, ..lent }).await;
         (reply, lent) = (second, fresh);
     }
-    lent.answered = is_answer(&reply);
-    if lent.answered && is_dead(&lent.session) {
-        pool.blame(repeat, &lent.session);
-    }
+    lent.answered.set(is_answer(&reply));
     let document = document(&reply, &lent.session);
     let known = lent.known.clone();
     pool.back(case.suite, question.server, lent, repeat, isolation).await;
@@ -191,12 +185,12 @@ async fn prepare(question: &Question<'_>, lent: &Lent) -> Result<Rc<Prepared>, S
     })
 }
 
-fn is_gone(reply: &Reply) -> bool {
+pub(super) fn is_gone(reply: &Reply) -> bool {
     matches!(reply.outcome, CallOutcome::Failed(ErrorCategory::Crash | ErrorCategory::Disconnected))
 }
 
 /// Whether the server has said something, be it that it will not.
-fn is_answer(reply: &Reply) -> bool {
+pub(super) fn is_answer(reply: &Reply) -> bool {
     use ErrorCategory::{ProtocolError, ServerError, ToolError};
     matches!(
         reply.outcome,

@@ -154,6 +154,101 @@ fn who_dies_after_the_answer_is_blamed_for_it() {
     }
 }
 
+/// A server over pipes that dies with code 0 of the call after `doom`, does not answer `stall`, and
+/// answers everything else.
+fn mortal(bench: &Bench) -> String {
+    let server = "import sys, json, os, time\nis_doomed = False\n\
+        for line in sys.stdin:\n    m = json.loads(line)\n    if 'id' not in m: continue\n    \
+        if is_doomed: os._exit(0)\n    \
+        if m['method'] == 'initialize': r = {'protocolVersion': '2025-06-18', 'capabilities': \
+        {'tools': {}}, 'serverInfo': {'name': 's', 'version': '1'}}\n    \
+        elif m['method'] == 'tools/call': r = {'content': []}\n    \
+        elif m['method'] == 'tools/list': r = {'tools': [{'name': 'a', 'inputSchema': {'type': \
+        'object'}}]}\n    \
+        else:\n        print(json.dumps({'jsonrpc': '2.0', 'id': m['id'], 'error': {'code': -32601, \
+        'message': 'no'}}), flush=True)\n        continue\n    \
+        name = m.get('params', {}).get('name')\n    \
+        if name == 'stall': time.sleep(600)\n    \
+        print(json.dumps({'jsonrpc': '2.0', 'id': m['id'], 'result': r}), flush=True)\n    \
+        is_doomed = name == 'doom'\n";
+    bench.write("mortal.py", server);
+    let script = bench.path().join("mortal.py");
+    format!(
+        "servers: {{s: {{command: [python3, '{}']}}}}\nrun_options: {{parallel: 1}}\n",
+        script.display()
+    )
+}
+
+/// The end of a process has its cause in what it was asked last, whatever its exit code, and whoever
+/// meets it dead: a request, an agent that lists its tools, or our sign of life.
+#[test]
+fn a_server_that_leaves_with_code_0_was_killed_as_well() {
+    let bench = Bench::new("");
+    let head = mortal(&bench);
+    let killer = "tools:\n  - {name: killer, tool: doom}\n";
+    for behind in [
+        "",
+        "  - {name: after, tool: a}\n",
+        "agents:\n  - {name: after, model: 'scripted:careful', servers: [s], prompt: do it}\n",
+    ] {
+        bench.write("suite.yml", &format!("{head}{killer}{behind}"));
+        let (report, code) = bench.report(&[]);
+        assert_eq!((outcome(&report, "killer").as_str(), code), ("failed", 1), "{report:#}");
+        let told = test_of(&report, "killer")["failures"][0].to_string();
+        assert!(told.contains("exit code 0"), "{told}");
+        if !behind.is_empty() {
+            assert_eq!(outcome(&report, "after"), "passed", "{report:#}");
+        }
+    }
+}
+
+#[test]
+fn nobody_waits_behind_a_call_that_was_given_up() {
+    let bench = Bench::new("");
+    let tests = "tools:\n  - {name: stalls, tool: stall, timeout_ms: 300}\n  - {name: behind it, tool: a, \
+        timeout_ms: 20000}\n";
+    bench.write("suite.yml", &format!("{}{tests}", mortal(&bench)));
+    let (report, code) = bench.report(&[]);
+    assert_eq!((outcome(&report, "stalls").as_str(), code), ("failed", 1));
+    assert_eq!(outcome(&report, "behind it"), "passed", "{report:#}");
+}
+
+/// Nobody knows that a process died where a connection was cut: it is the fault of who used it.
+#[test]
+fn who_is_cut_off_has_failed_and_nobody_else() {
+    let bench = Bench::new(
+        "servers: {m: {mock: {fault: ['disconnect@nth=2']}}}\nrun_options: {parallel: 1}\ntools:\n  \
+         - {name: a, tool: echo, args: {message: x}}\n  - {name: b, tool: echo, args: {message: x}}\n",
+    );
+    let (report, code) = bench.report(&[]);
+    let told: Vec<_> = outcomes(&report).into_iter().map(|(_, outcome)| outcome).collect();
+    assert_eq!((told, code), (vec!["passed".into(), "failed".to_owned()], 1), "{report:#}");
+}
+
+#[test]
+fn a_session_that_a_server_forgets_is_nobodys_fault() {
+    // The end of the handshake is the first message of a session, and the call of `a` the second.
+    let server =
+        crate::process::listening_mock("mock-http-server.py", &[("MOCK_SESSION_CALLS", "2")]);
+    let bench = Bench::new(&format!(
+        "servers: {{far: {{url: '{}'}}}}\nrun_options: {{parallel: 1}}\ntools:\n  - {{name: a, tool: \
+         echo}}\n  - {{name: b, tool: echo}}\n",
+        server.url
+    ));
+    let (report, code) = bench.report(&[]);
+    assert_eq!(code, 0, "{report:#}");
+}
+
+#[test]
+fn repeats_that_never_ran_are_not_counted() {
+    let bench = Bench::new(
+        "servers: {none: {command: [/no/such/program]}}\ntools: [{name: t, tool: echo}]\n",
+    );
+    let (report, code) = bench.report(&["--repeat", "5"]);
+    let repeats = &test_of(&report, "t")["repeats"];
+    assert_eq!((repeats["runs"].as_u64(), repeats["passed"].as_u64(), code), (Some(1), Some(0), 2));
+}
+
 #[test]
 fn what_cannot_be_reached_is_no_failure_of_the_test() {
     let bench = Bench::new(

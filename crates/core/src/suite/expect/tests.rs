@@ -134,9 +134,12 @@ fn what_can_be_asked_is_turned_round_as_ever() {
         );
     }
     let may_be_missing = json!({"any-of": [{"exact": null}, {"not": {"contains": "boom"}}]});
-    for (document, count) in
-        [(json!({}), 0), (json!({"v": null}), 0), (json!({"v": "ok"}), 0), (json!({"v": "boom"}), 1)]
-    {
+    for (document, count) in [
+        (json!({}), 0),
+        (json!({"v": null}), 0),
+        (json!({"v": "ok"}), 0),
+        (json!({"v": "boom"}), 1),
+    ] {
         assert_eq!(judged(&may_be_missing, &document).len(), count, "{document}");
     }
 }
