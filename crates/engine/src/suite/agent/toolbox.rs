@@ -108,6 +108,11 @@ impl Toolbox {
         &self.lent[offered.at].1.session
     }
 
+    /// Keeps that a call was not answered: its session is not used for another test.
+    pub(super) fn keep_waiting(&self, offered: &Offered) {
+        self.lent[offered.at].1.answered.set(false);
+    }
+
     /// How calls of a tool travel, as faults see it.
     pub(super) fn way(&self, offered: &Offered) -> (TransportName, Era) {
         let (_, lent) = &self.lent[offered.at];
