@@ -260,6 +260,28 @@ fn the_gate_survives_record_and_replay() {
     assert_eq!((outcome(&nothing, "lies").as_str(), code), ("broken", 2));
 }
 
+/// The tapes of two suites with the same names lie beside each other, and a part finds its own.
+#[test]
+fn suites_that_are_called_alike_have_tapes_of_their_own() {
+    let bench = Bench::new("");
+    std::fs::remove_file(bench.path().join("suite.yml")).unwrap();
+    for place in ["a", "b"] {
+        std::fs::create_dir(bench.path().join(place)).unwrap();
+        let suite = format!(
+            "{SERVER}models: [{{name: m, script: [{{answer: from {place}}}]}}]\nagents:\n{}{}",
+            agent("find it", "m", ""),
+            agent("find-it", "m", "")
+        );
+        bench.write(&format!("{place}/suite.yml"), &suite);
+    }
+    assert_eq!(run_in(bench.path(), &["test", ".", "--record", "tapes"]).code, 0);
+    assert_eq!(std::fs::read_dir(bench.path().join("tapes")).unwrap().count(), 4);
+    let ran = run_in(bench.path(), &["test", "a/suite.yml", "--replay", "tapes", "--json"]);
+    let report: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(ran.code, 0, "{report:#}");
+    assert_eq!(test_of(&report, "find it")["trajectory"]["final_response"], "from a");
+}
+
 #[test]
 fn each_run_of_several_must_pass() {
     let bench = Bench::new(&format!(

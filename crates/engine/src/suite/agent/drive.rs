@@ -88,7 +88,8 @@ impl<'a> Drive<'a> {
         self.trajectory.ended_ms = self.now;
         if let Some(dir) = &self.desk.settings.record {
             let suite = &self.desk.suites[self.case.suite].file;
-            let file = tape::file(dir, suite, &self.agent.name, self.number);
+            let place = tape::place(suite, &self.desk.settings.agents_in);
+            let file = tape::file(dir, &place, &self.agent.name, self.number);
             Tape::of(turns).write(&file, &self.desk.secrets)?;
         }
         Ok(self.trajectory)
