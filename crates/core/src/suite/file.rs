@@ -132,6 +132,21 @@ pub enum Isolation {
     PerTest,
 }
 
+/// Whether a text that cannot be read looks as if this key stood at its top: at the beginning of a
+/// line, or anywhere in braces.
+fn seems_to_have(text: &str, key: &str) -> bool {
+    let is_in_braces = text.trim_start().starts_with('{');
+    text.match_indices(key).any(|(at, _)| {
+        let before = text[..at].trim_end_matches(['"', '\'']);
+        let begins = match is_in_braces {
+            true => before.ends_with(|c: char| c.is_whitespace() || matches!(c, '{' | ',')),
+            false => before.is_empty() || before.ends_with('\n'),
+        };
+        let after = text[at + key.len()..].trim_start_matches(['"', '\'']);
+        begins && after.trim_start().starts_with(':')
+    })
+}
+
 impl Suite {
     /// Reads, fills in and judges a suite. `file` is only what errors call it; `vars` knows the
     /// environment.
@@ -156,20 +171,15 @@ impl Suite {
     }
 
     /// Whether the text of a file is a suite rather than the configuration of a load test: it is
-    /// YAML or JSON, and one of a suite's keys stands at its top.
+    /// YAML or JSON, and one of a suite's keys stands at its top, or seems to where it cannot be read.
     pub fn is_suite(text: &str) -> bool {
         const KEYS: [&str; 8] =
             ["servers", "tools", "resources", "prompts", "agents", "faults", "models", "loads"];
-        let has_key = |line: &str| {
-            KEYS.iter().any(|key| {
-                line.strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(':'))
-            })
-        };
-        if text.trim_start().starts_with('{') {
-            let map = serde_json::from_str::<BTreeMap<String, IgnoredAny>>(text);
-            return map.is_ok_and(|map| KEYS.iter().any(|key| map.contains_key(*key)));
+        match yaml::read::<BTreeMap<String, IgnoredAny>>(text, "") {
+            Ok(map) => KEYS.iter().any(|key| map.contains_key(*key)),
+            // What cannot be read is taken for what it seems to be, so that somebody tells what is wrong.
+            Err(_) => KEYS.iter().any(|key| seems_to_have(text, key)),
         }
-        text.lines().any(has_key)
     }
 
     /// The JSON Schema of the file.

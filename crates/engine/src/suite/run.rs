@@ -195,6 +195,13 @@ impl SuiteRun {
         self
     }
 
+    /// Whether no test is chosen at all. A part (`Selection::shard`) may be empty without that.
+    pub fn is_empty(&self) -> bool {
+        let mut whole = self.settings.clone();
+        whole.selection.shard = None;
+        chosen(&self.suites, &whole).0.is_empty()
+    }
+
     /// Carries the run out, in a thread of its own.
     pub async fn execute(self) -> Result<SuiteOutcome, RunError> {
         let (cases, results) = chosen(&self.suites, &self.settings);
