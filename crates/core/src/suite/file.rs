@@ -170,6 +170,14 @@ impl Suite {
         Ok(suite)
     }
 
+    /// The same for a suite that a program has made of what it was given: `${HOME}` in a command line
+    /// is for the shell that it starts, and stays as it is.
+    pub fn parse_as_it_is(text: &str, file: &str) -> Result<Self, ConfigError> {
+        let suite: Self = yaml::read(text, file)?;
+        check::check(&suite, &|_| None).map_err(|error| yaml::in_text(error, text, file))?;
+        Ok(suite)
+    }
+
     /// Whether the text of a file is a suite rather than the configuration of a load test: it is
     /// YAML or JSON, and one of a suite's keys stands at its top, or seems to where it cannot be read.
     pub fn is_suite(text: &str) -> bool {
