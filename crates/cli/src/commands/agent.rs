@@ -8,7 +8,7 @@ use mcp_loadtest_core::{
     exit::Exit,
     fault::{Fault, FaultConfig},
     server::shell_word,
-    suite::{Provider, expect::Store},
+    suite::Provider,
     units::format_duration,
 };
 use serde_json::{Value, json};
@@ -87,8 +87,9 @@ Algorithm:
   2. Start the agent with the server in MCP_LOADTEST_SERVER_URL and in the file that
      MCP_LOADTEST_MCP_CONFIG names, give it the task on stdin and in MCP_LOADTEST_PROMPT, and wait for
      its end or for --time-budget.
-  3. Take the marks from the log of the mock: a lost call is noticed when it is cancelled, when another
-     call comes, or with the answer; the recovery is the next call that works, or the answer.
+  3. Take the marks from the log of the mock: a lost call is noticed when it is cancelled, or else
+     when another call comes or with the answer; the recovery is a call after that, which works, or the
+     answer.
   4. Give one verdict: recovered, degraded_honestly, gave_up, fabricated, looped, never_engaged or
      not_faulted; the first two and the last pass. docs/design/suites.md says how.
 The same as an entry of `agents:` with `command:` in a suite; see `test --explain`.";
@@ -99,7 +100,7 @@ pub(crate) fn run(args: &AgentArgs, env: &mut Env) -> Result<Exit, CliError> {
         return Ok(explain(env, EXPLANATION));
     }
     let text = format!("{:#}", suite(args));
-    let suite = LoadedSuite::parse(text, "agent", env.cwd.clone(), &|_| None, Store::default())?;
+    let suite = LoadedSuite::parse_as_it_is(text, "agent", env.cwd.clone())?;
     let words: Vec<_> = env.args.iter().skip(1).map(|word| word.to_string_lossy()).collect();
     let words: Vec<_> = words.iter().map(|word| shell_word(word)).collect();
     let run = SuiteRun::new(vec![suite]).again(format!("mcp-loadtest {}", words.join(" ")));

@@ -141,9 +141,11 @@ pub fn gate_by_check<'r>(results: impl Iterator<Item = &'r CaseResult> + Clone) 
         checks.values().filter(|cases| cases.iter().any(|case| wanted(case))).count() as u64
     };
     let failures = having(|case| case.fails() || !is_clean(case));
-    let is_passed = failures == 0 && by_case.gate_passed == 1;
+    let checks_run = having(|case| case.verdict.is_known());
+    // The call with good arguments is none of the checks: alone it shows nothing.
+    let is_passed = checks_run > 0 && failures == 0 && by_case.gate_passed == 1;
     Gate {
-        checks_run: having(|case| case.verdict.is_known()),
+        checks_run,
         failures,
         could_not_tell: having(|case| case.verdict == CaseVerdict::CouldNotTell),
         gate_passed: u64::from(is_passed),
@@ -229,6 +231,17 @@ mod tests {
         assert_eq!(all([refused(), in_words]), (1, 1, 0), "no program reads that");
         let other_class = class(contract::Refusal::ProtocolError(-32602));
         assert_eq!(all([refused(), other_class]), (1, 0, 1), "an error is an error");
+    }
+
+    #[test]
+    fn a_suite_in_which_nothing_was_tried_does_not_pass() {
+        let control = CaseResult::new(CONTROL_CALL, Family::NegativePath, "", CaseVerdict::Held);
+        for (verdict, could_not_tell) in [(CaseVerdict::Skipped, 0), (CaseVerdict::CouldNotTell, 1)]
+        {
+            let nothing = gate_by_check([control.clone(), result("a", verdict)].iter());
+            let wanted = Gate { checks_run: 0, failures: 0, could_not_tell, gate_passed: 0 };
+            assert_eq!(nothing, wanted, "{verdict:?}");
+        }
     }
 
     #[test]

@@ -123,12 +123,28 @@ impl Serialize for Parallel {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Isolation {
-    /// It serves one test after the other; one that died is started again.
+    /// It serves one test after the other; one that died, or that left a call unanswered, is started
+    /// again.
     #[default]
     #[serde(alias = "per_file")]
     PerRun,
     /// Each test has a server, or at least a session, of its own.
     PerTest,
+}
+
+/// Whether a text that cannot be read looks as if this key stood at its top: at the beginning of a
+/// line, or anywhere in braces.
+fn seems_to_have(text: &str, key: &str) -> bool {
+    let is_in_braces = text.trim_start().starts_with('{');
+    text.match_indices(key).any(|(at, _)| {
+        let before = text[..at].trim_end_matches(['"', '\'']);
+        let begins = match is_in_braces {
+            true => before.ends_with(|c: char| c.is_whitespace() || matches!(c, '{' | ',')),
+            false => before.is_empty() || before.ends_with('\n'),
+        };
+        let after = text[at + key.len()..].trim_start_matches(['"', '\'']);
+        begins && after.trim_start().starts_with(':')
+    })
 }
 
 impl Suite {
@@ -154,21 +170,24 @@ impl Suite {
         Ok(suite)
     }
 
+    /// The same for a suite that a program has made of what it was given: `${HOME}` in a command line
+    /// is for the shell that it starts, and stays as it is.
+    pub fn parse_as_it_is(text: &str, file: &str) -> Result<Self, ConfigError> {
+        let suite: Self = yaml::read(text, file)?;
+        check::check(&suite, &|_| None).map_err(|error| yaml::in_text(error, text, file))?;
+        Ok(suite)
+    }
+
     /// Whether the text of a file is a suite rather than the configuration of a load test: it is
-    /// YAML or JSON, and one of a suite's keys stands at its top.
+    /// YAML or JSON, and one of a suite's keys stands at its top, or seems to where it cannot be read.
     pub fn is_suite(text: &str) -> bool {
         const KEYS: [&str; 8] =
             ["servers", "tools", "resources", "prompts", "agents", "faults", "models", "loads"];
-        let has_key = |line: &str| {
-            KEYS.iter().any(|key| {
-                line.strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(':'))
-            })
-        };
-        if text.trim_start().starts_with('{') {
-            let map = serde_json::from_str::<BTreeMap<String, IgnoredAny>>(text);
-            return map.is_ok_and(|map| KEYS.iter().any(|key| map.contains_key(*key)));
+        match yaml::read::<BTreeMap<String, IgnoredAny>>(text, "") {
+            Ok(map) => KEYS.iter().any(|key| map.contains_key(*key)),
+            // What cannot be read is taken for what it seems to be, so that somebody tells what is wrong.
+            Err(_) => KEYS.iter().any(|key| seems_to_have(text, key)),
         }
-        text.lines().any(has_key)
     }
 
     /// The JSON Schema of the file.

@@ -53,7 +53,8 @@ impl ToolTest {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct NegativePath {
-    /// Which of them. Default: all.
+    /// Which of them; one that is named and cannot be tried fails the test. Default: all that there is
+    /// something for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<String>,
     /// What must be so of `negative_path.checks_run`, how many checks there were,

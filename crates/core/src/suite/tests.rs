@@ -371,6 +371,24 @@ fn a_suite_is_known_by_its_content() {
     assert!(Suite::is_suite("# a comment\ntools :\n"));
     assert!(!Suite::is_suite(crate::config::EXAMPLE));
     assert!(!Suite::is_suite("{\"name\": \"package\"}") && !Suite::is_suite("{"));
+    for (text, is_suite) in [
+        ("{servers: {m: {mock: {}}}, tools: [{name: t, tool: echo}]}\n", true),
+        ("{\"servers\": {}, \"tools\": [],}", true),
+        ("\"servers\": {}\n", true),
+        ("{name: x, tool: y}\n", false),
+        ("a:\n  tools: []\n", false),
+        ("- tools: []\n", false),
+        ("", false),
+        // What cannot be read is told by whoever reads it.
+        ("servers: {m: [}\n", true),
+        ("{\"servers\": {\"m\": [}}", true),
+        ("{'tools' : [}", true),
+        ("{\"my_tools\": [}", false),
+        ("a: [\n  tools: 1\n", false),
+        ("{a: \"tools\", b: [}", false),
+    ] {
+        assert_eq!(Suite::is_suite(text), is_suite, "{text}");
+    }
     assert!(!Suite::is_suite("[server]\ncommand = \"x\"\n") && !Suite::is_suite(""));
 }
 

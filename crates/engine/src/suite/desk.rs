@@ -172,16 +172,50 @@ impl Desk {
         (results, self.snapshots.borrow().clone())
     }
 
-    /// Makes a failure of a result. As among repeats, the first is told.
+    /// Makes a failure of a result. As among repeats, the first is told; what could not be carried out
+    /// keeps its reason beside it.
     fn fail(&self, result: &mut TestResult, repeat: Repeat, failure: Mismatch) {
-        if !result.is_bad() {
-            result.failures.push(failure);
+        if result.outcome != Outcome::Failed {
+            result.failures.insert(0, failure);
         }
         result.outcome = Outcome::Failed;
         if let Some(repeats) =
             result.repeats.as_mut().filter(|_| self.passed.borrow_mut().remove(&repeat))
         {
             *repeats = Repeats::new(repeats.passed - 1, repeats.runs);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_blamed_after_all_is_told_why_and_keeps_what_is_known() {
+        let text = "servers: {s: {mock: {}}}\ntools: [{name: t, tool: echo}]\n";
+        let suite = LoadedSuite::parse(text.into(), "s.yml", ".", &|_| None, Store::default());
+        let suites = vec![suite.unwrap()];
+        let died = || Mismatch::new("server", "it is gone");
+        for (outcome, known, told) in [
+            (Outcome::Passed, 0, vec!["server"]),
+            (Outcome::Broken, 0, vec!["server"]),
+            (Outcome::Failed, 1, vec!["result"]),
+        ] {
+            let desk = Desk::new(SuiteRun::new(suites.clone()));
+            let mut result = desk.result(0);
+            result.outcome = outcome;
+            result.reason = "it could not be started again".into();
+            result.failures = vec![Mismatch::new("result", "wrong"); known];
+            desk.put(0, result);
+            let repeat = Repeat { test: 0, number: 0 };
+            desk.blame(repeat, died());
+            desk.blame(repeat, died());
+            let (results, _) = desk.results();
+            let targets: Vec<_> =
+                results[0].failures.iter().map(|failure| failure.target.as_str()).collect();
+            assert_eq!((results[0].outcome, targets), (Outcome::Failed, told), "{outcome:?}");
+            assert_eq!(results[0].reason, "it could not be started again");
         }
     }
 }

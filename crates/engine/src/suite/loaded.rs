@@ -32,7 +32,27 @@ impl LoadedSuite {
         snapshots: Store,
     ) -> Result<Self, ConfigError> {
         let suite = Suite::parse(&text, file, vars)?;
-        let dir = dir.into();
+        Self::of(suite, text, file, dir.into(), vars, snapshots)
+    }
+
+    /// The same for a suite that a program has made: no text in it stands for a variable.
+    pub fn parse_as_it_is(
+        text: String,
+        file: &str,
+        dir: impl Into<PathBuf>,
+    ) -> Result<Self, ConfigError> {
+        let suite = Suite::parse_as_it_is(&text, file)?;
+        Self::of(suite, text, file, dir.into(), &|_| None, Store::default())
+    }
+
+    fn of(
+        suite: Suite,
+        text: String,
+        file: &str,
+        dir: PathBuf,
+        vars: &dyn Fn(&str) -> Option<String>,
+        snapshots: Store,
+    ) -> Result<Self, ConfigError> {
         let mut servers = BTreeMap::new();
         for (name, entry) in &suite.servers.0 {
             if let Some(server) = entry.to_server(&dir, vars)? {

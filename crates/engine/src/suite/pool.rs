@@ -1,11 +1,8 @@
 //! The sessions of one worker. One that broke is opened again for the next test.
 
-use std::{collections::HashMap, rc::Rc, time::Duration};
+use std::{cell::Cell, collections::HashMap, rc::Rc, time::Duration};
 
-use mcp_loadtest_core::{
-    outcome::ErrorCategory,
-    suite::{Isolation, expect::Mismatch},
-};
+use mcp_loadtest_core::suite::{Isolation, expect::Mismatch};
 use mcp_loadtest_wire::session::{How, Session};
 
 use super::{
@@ -25,7 +22,15 @@ pub(super) struct Lent {
     /// The test that used it before, if there was one.
     pub(super) before: Option<Repeat>,
     /// Whether the server has answered what it was asked last.
-    pub(super) answered: bool,
+    pub(super) answered: Cell<bool>,
+}
+
+impl Lent {
+    /// Whether somebody else used the session before, and it ended in a way that may come from that:
+    /// a new one shows whether it does. A connection that was cut is nobody's but who used it then.
+    pub(super) fn may_have_been_left_dead(&self) -> bool {
+        self.before.is_some() && (is_dead(&self.session) || is_forgotten(&self.session))
+    }
 }
 
 /// The sessions of one worker.
@@ -71,7 +76,7 @@ impl Pool {
             Isolation::PerTest => self.desk.servers.find(suite, server).await?,
         };
         let session = known.open().await?;
-        Ok(Lent { known, session, before: None, answered: false })
+        Ok(Lent { known, session, before: None, answered: Cell::new(false) })
     }
 
     /// Keeps a session for the next test, or ends it.
@@ -84,9 +89,10 @@ impl Pool {
         isolation: Isolation,
     ) {
         let lent = Lent { before: Some(used_by), ..lent };
-        if lent.session.is_broken() {
+        // A server that is still busy with what nobody waits for would let the next test wait, too.
+        if !lent.answered.get() {
             lent.session.close().await;
-        } else if isolation == Isolation::PerTest {
+        } else if lent.session.is_broken() || isolation == Isolation::PerTest {
             self.end_idle(lent).await;
         } else {
             self.open.insert((suite, server.to_owned()), lent);
@@ -94,10 +100,18 @@ impl Pool {
     }
 
     /// Blames a test for a server that was gone after it had answered it.
-    pub(super) fn blame(&self, repeat: Repeat, session: &Session) {
+    fn blame(&self, repeat: Repeat, session: &Session) {
         let what = session.broken().map_or_else(|| "it is gone".into(), |cause| cause.message);
         let why = format!("after the answer: {what}{}", last_words_of(session));
         self.desk.blame(repeat, Mismatch::new("server", why));
+    }
+
+    /// Ends a session. If its server has died already, it died of the test that used it before.
+    pub(super) async fn end_left(&self, lent: Lent) {
+        if let Some(before) = lent.before.filter(|_| is_dead(&lent.session)) {
+            self.blame(before, &lent.session);
+        }
+        lent.session.close().await;
     }
 
     /// Ends all sessions.
@@ -110,17 +124,14 @@ impl Pool {
     /// Ends a session that nobody was using: a server that is dead died of what it was asked last.
     async fn end_idle(&self, lent: Lent) {
         self.ask_for_life(&lent).await;
-        if let Some(before) = lent.before.filter(|_| is_dead(&lent.session)) {
-            self.blame(before, &lent.session);
-        }
-        lent.session.close().await;
+        self.end_left(lent).await;
     }
 
     /// Asks a process of ours something harmless before we end it: one that dies of its last answer
     /// would not be seen to die otherwise.
     async fn ask_for_life(&self, lent: &Lent) {
         let is_ours = lent.session.pid().is_some();
-        if is_ours && lent.answered && !lent.session.is_broken() {
+        if is_ours && lent.answered.get() && !lent.session.is_broken() {
             tokio::select! {
                 _ = lent.session.control(How::setup(SIGN_OF_LIFE)) => {}
                 () = self.desk.stop.stopped() => {}
@@ -129,7 +140,14 @@ impl Pool {
     }
 }
 
-/// Whether the process has ended. A connection may be closed for good reasons.
-pub(super) fn is_dead(session: &Session) -> bool {
-    session.broken().is_some_and(|cause| cause.category == ErrorCategory::Crash)
+/// Whether a process of ours is gone, with whatever exit code. Of a server at an address nobody knows
+/// more than that a connection was closed, which may be for good reasons.
+fn is_dead(session: &Session) -> bool {
+    session.pid().is_some() && session.is_broken()
+}
+
+/// Whether a server at an address has forgotten the session, as it may at any time: MCP has the client
+/// begin a new one then.
+fn is_forgotten(session: &Session) -> bool {
+    session.broken().is_some_and(|cause| cause.code == Some(404))
 }

@@ -20,7 +20,7 @@ use super::{
     bad_input,
     choose::Case,
     desk::{Desk, Repeat},
-    pool::{Lent, Pool, is_dead},
+    pool::{Lent, Pool},
 };
 
 /// How long a reply may take, unless something else is said.
@@ -121,7 +121,7 @@ pub(super) async fn carry_out(
         Judge { test: &name, snapshots: &mut snapshots[case.suite], secrets: &desk.secrets };
     result.failures.extend(judge.judge(question.expect, &document));
     if let Some(test) = bad {
-        result.failures.extend(bad_input::judge(test, &mut judge, &document));
+        result.failures.extend(bad_input::judge(test, &result.cases, &mut judge, &document));
     }
     result.failures.extend(unexpected(question.expect, &document));
     result.outcome = match result.failures.is_empty() {
@@ -144,22 +144,16 @@ async fn ask(
 ) -> Result<Answered, String> {
     let isolation = desk.isolation(case);
     let lent = pool.lend(case.suite, question.server, isolation).await?;
-    let before = lent.before;
     let (mut reply, mut lent) = send(question, lent).await?;
     // A server that was not new may have died of the test before: a new one shows whose fault it is.
-    if let (Some(before), true) = (before, is_gone(&reply)) {
+    if is_gone(&reply) && lent.may_have_been_left_dead() {
         let fresh = pool.fresh(case.suite, question.server, isolation).await?;
         let (second, fresh) = send(question, fresh).await?;
-        if !is_gone(&second) {
-            pool.blame(before, &lent.session);
-        }
-        pool.back(case.suite, question.server, lent, repeat, isolation).await;
+        let before = lent.before.filter(|_| !is_gone(&second));
+        pool.end_left(Lent { before, ..lent }).await;
         (reply, lent) = (second, fresh);
     }
-    lent.answered = is_answer(&reply);
-    if lent.answered && is_dead(&lent.session) {
-        pool.blame(repeat, &lent.session);
-    }
+    lent.answered.set(is_answer(&reply));
     let document = document(&reply, &lent.session);
     let known = lent.known.clone();
     pool.back(case.suite, question.server, lent, repeat, isolation).await;
@@ -191,12 +185,12 @@ async fn prepare(question: &Question<'_>, lent: &Lent) -> Result<Rc<Prepared>, S
     })
 }
 
-fn is_gone(reply: &Reply) -> bool {
+pub(super) fn is_gone(reply: &Reply) -> bool {
     matches!(reply.outcome, CallOutcome::Failed(ErrorCategory::Crash | ErrorCategory::Disconnected))
 }
 
 /// Whether the server has said something, be it that it will not.
-fn is_answer(reply: &Reply) -> bool {
+pub(super) fn is_answer(reply: &Reply) -> bool {
     use ErrorCategory::{ProtocolError, ServerError, ToolError};
     matches!(
         reply.outcome,
@@ -248,8 +242,8 @@ fn unexpected(expect: &Expect, document: &Value) -> Option<Mismatch> {
         return Some(Mismatch::new("error", why));
     }
     let is_error = document.pointer("/result/isError").and_then(Value::as_bool) == Some(true);
-    let is_spoken_of = expect.looks_at("result") || expect.looks_at("error");
-    (is_error && !is_spoken_of).then(|| {
+    // A tool that says so has a result and no error: that there is none says nothing about it.
+    (is_error && !expect.looks_at("result")).then(|| {
         let said = mcp_loadtest_core::agent::client::result_text(&document["result"]);
         let said = mcp_loadtest_core::display::visible(&said, 300);
         Mismatch::new("result.isError", format!("the tool failed: {said}"))

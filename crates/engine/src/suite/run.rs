@@ -1,13 +1,17 @@
 //! A run of suites: how it is described, and its course as a whole.
 
-use std::{collections::BTreeMap, path::PathBuf, rc::Rc, sync::Arc};
+use std::{collections::BTreeMap, panic::resume_unwind, path::PathBuf, rc::Rc, sync::Arc};
 
 use mcp_loadtest_core::{
     secrets::{Given, Secrets},
     seed::Seed,
     suite::{Outcome, Selection, SuiteReport, expect::Store},
 };
-use tokio::{sync::oneshot, task::JoinSet, time::Instant};
+use tokio::{
+    sync::oneshot,
+    task::{JoinError, JoinSet},
+    time::Instant,
+};
 
 use super::{
     agent::Models,
@@ -195,6 +199,13 @@ impl SuiteRun {
         self
     }
 
+    /// Whether no test is chosen at all. A part (`Selection::shard`) may be empty without that.
+    pub fn is_empty(&self) -> bool {
+        let mut whole = self.settings.clone();
+        whole.selection.shard = None;
+        chosen(&self.suites, &whole).0.is_empty()
+    }
+
     /// Carries the run out, in a thread of its own.
     pub async fn execute(self) -> Result<SuiteOutcome, RunError> {
         let (cases, results) = chosen(&self.suites, &self.settings);
@@ -220,7 +231,12 @@ impl SuiteRun {
         for _ in 0..width {
             workers.spawn_local(work(desk.clone(), Queue::Usual));
         }
-        while workers.join_next().await.is_some() {}
+        while let Some(joined) = workers.join_next().await {
+            // The tests of a worker that is gone have no result: a run that goes on would seem to pass.
+            if let Err(Ok(panic)) = joined.map_err(JoinError::try_into_panic) {
+                resume_unwind(panic);
+            }
+        }
         // Load would disturb the others, and the others would disturb the load.
         work(desk.clone(), Queue::Loads).await;
         let took_ms = began.elapsed().as_secs_f64() * 1e3;
@@ -238,5 +254,37 @@ impl SuiteRun {
         let vars = self.settings.vars.iter();
         let keys = vars.fold(keys, |given, (name, value)| given.variable(name, value)).secrets();
         servers.fold(keys, |all, server| all.and(&secrets_of(server)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn suite() -> Vec<LoadedSuite> {
+        let text = "servers: {s: {command: [/no/such/program]}}\n\
+            tools: [{name: t, tool: echo, tags: [smoke]}]\n";
+        let suite = LoadedSuite::parse(text.into(), "s.yml", ".", &|_| None, Store::default());
+        vec![suite.unwrap()]
+    }
+
+    #[test]
+    fn a_part_may_be_empty_and_a_choice_may_not() {
+        let run = |tag: &str, shard: &str| {
+            SuiteRun::new(suite()).select(Selection {
+                tags: vec![tag.into()],
+                shard: Some(shard.parse().unwrap()),
+                ..Selection::default()
+            })
+        };
+        assert!(!run("smoke", "2/2").is_empty());
+        assert!(run("smoek", "1/2").is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_worker_that_panics_is_no_run_that_passed() {
+        let run = SuiteRun::new(suite()).watched_by(Arc::new(|_, _| panic!("on purpose")));
+        let told = run.execute().await.unwrap_err().to_string();
+        assert!(told.contains("the suite's thread panicked"), "{told}");
     }
 }

@@ -37,13 +37,14 @@ async fn repeated(desk: &Desk, at: usize, pool: &mut Pool) -> TestResult {
         }
         _ => desk.settings.repeat,
     };
-    let (mut passed, mut took_ms) = (0, 0.0);
+    let (mut ran, mut passed, mut took_ms) = (0, 0, 0.0);
     let mut worst: Option<TestResult> = None;
     for number in 0..times {
         let repeat = Repeat { test: at, number };
         let began = Instant::now();
         let mut result = once(desk, repeat, pool).await;
         result.took_ms = began.elapsed().as_secs_f64() * 1e3;
+        ran += 1;
         took_ms += result.took_ms;
         if result.outcome == Outcome::Passed {
             passed += 1;
@@ -60,7 +61,7 @@ async fn repeated(desk: &Desk, at: usize, pool: &mut Pool) -> TestResult {
     }
     let mut result = worst.unwrap_or_else(|| desk.result(at));
     result.took_ms = took_ms;
-    result.repeats = (times > 1).then(|| Repeats::new(passed, times));
+    result.repeats = (times > 1).then(|| Repeats::new(passed, ran));
     result
 }
 

@@ -6,9 +6,12 @@ use std::{
 };
 
 use mcp_loadtest::LoadedSuite;
-use mcp_loadtest_core::suite::{
-    Suite,
-    expect::{Snapshots, Store},
+use mcp_loadtest_core::{
+    suite::{
+        Suite,
+        expect::{Snapshots, Store},
+    },
+    tools_file::ToolsFile,
 };
 
 use crate::{env::Env, error::CliError};
@@ -55,7 +58,7 @@ fn search(dir: &Path, shown: &Path, files: &mut Vec<(PathBuf, PathBuf)>) -> Resu
         let is_hidden = name.to_string_lossy().starts_with('.');
         if path.is_dir() && !is_hidden {
             search(&path, &shown, files)?;
-        } else if is_suite(&path) {
+        } else if is_suite(&path) && !is_tools_file(&path) {
             files.push((path, shown));
         }
     }
@@ -70,6 +73,11 @@ pub(super) fn is_suite(path: &Path) -> bool {
         return false;
     }
     fs::read_to_string(path).is_ok_and(|text| Suite::is_suite(&text))
+}
+
+/// Whether a file is one of `mock --tools-from`, which has keys of a suite and often lies beside one.
+fn is_tools_file(path: &Path) -> bool {
+    fs::read_to_string(path).is_ok_and(|text| ToolsFile::parse(&text, "").is_ok())
 }
 
 fn load_file(path: PathBuf, shown: &Path, update: bool, env: &Env) -> Result<Loaded, CliError> {

@@ -127,13 +127,14 @@ pub(crate) fn run(args: &TestArgs, env: &mut Env) -> Result<Exit, CliError> {
 fn execute(args: &TestArgs, visible: bool, env: &mut Env) -> Result<Exit, CliError> {
     let loaded = files::load(&args.files, args.update, env)?;
     let suites: Vec<_> = loaded.iter().map(|loaded| loaded.suite.clone()).collect();
-    let SuiteOutcome { report, snapshots } = carry_out(suite_run(args, suites, env), visible, env)?;
-    if report.tests.is_empty() && args.shard.is_none() {
+    let run = suite_run(args, suites, env);
+    if run.is_empty() {
         return Err(CliError::usage(
             "no test was chosen",
             "look at --name, --tag and --skip-tag: together they leave none",
         ));
     }
+    let SuiteOutcome { report, snapshots } = carry_out(run, visible, env)?;
     args.outputs.tell(&report, env)?;
     if args.update {
         files::write_snapshots(&loaded, &snapshots, env)?;

@@ -49,7 +49,7 @@ impl Piped {
             entry["cwd"] = dir.display().to_string().into();
         }
         let began = (Instant::now(), Timestamp::now());
-        Ok(Self { entry, log, eye: Eye { texts: None, names, began } })
+        Ok(Self { entry, log, eye: Eye { texts: BTreeMap::new(), names, began } })
     }
 }
 

@@ -141,10 +141,12 @@ fn offer(entry: &MockEntry, dir: &Path) -> Result<Option<ToolsFile>, String> {
     Ok(Some(file))
 }
 
-/// What the tools of a mock say, by name.
+/// What the tools of a mock say, by name, as far as that is known before they are called: what depends
+/// on the arguments is not.
 fn texts(entry: &MockEntry, dir: &Path) -> Result<BTreeMap<String, String>, String> {
     let tools = offer(entry, dir)?.map(|file| file.tools).unwrap_or_default();
-    Ok(tools.iter().map(|tool| (tool.name.clone(), canned_text(tool))).collect())
+    let texts = tools.iter().map(|tool| (tool.name.clone(), canned_text(tool)));
+    Ok(texts.filter(|(_, text)| !text.is_empty() && !text.contains("${")).collect())
 }
 
 fn mock(entry: &MockEntry, dir: &Path) -> Result<Mock, String> {
@@ -157,5 +159,23 @@ fn mock(entry: &MockEntry, dir: &Path) -> Result<Mock, String> {
     match file {
         Some(file) => mock.tools_from(file).map_err(|error| error.to_string()),
         None => Ok(mock),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_the_same_for_all_arguments_is_known_before_a_call() {
+        let tools = "tools:\n- {name: plain, response: INC-7731}\n- {name: filled, response: 'about \
+            ${args.topic}'}\n- {name: arms, responses: [{default: true, result: x}]}\n- {name: sample}\n";
+        let tools = ToolsFile::parse(tools, "tools.yml").unwrap().tools;
+        let known = |tools| {
+            let entry = MockEntry { tools, ..MockEntry::default() };
+            texts(&entry, Path::new(".")).unwrap()
+        };
+        assert_eq!(known(tools), [("plain".to_owned(), "INC-7731".to_owned())].into());
+        assert_eq!(known(Vec::new()), BTreeMap::new(), "the built-in tools answer by what they do");
     }
 }

@@ -26,8 +26,8 @@ pub(super) struct Seen {
 
 /// What the rows of a log do not say.
 pub(super) struct Eye {
-    /// What the server's tools say, by name. Nothing for a server of others.
-    pub(super) texts: Option<BTreeMap<String, String>>,
+    /// What the server's tools say, by name, where that is known: not for a server of others.
+    pub(super) texts: BTreeMap<String, String>,
     /// The names of faults that the log knows by what they do.
     pub(super) names: BTreeMap<String, String>,
     /// The same moment on both clocks.
@@ -35,7 +35,7 @@ pub(super) struct Eye {
 }
 
 impl Eye {
-    fn new(texts: Option<BTreeMap<String, String>>) -> Self {
+    fn new(texts: BTreeMap<String, String>) -> Self {
         Self { texts, names: BTreeMap::new(), began: (Instant::now(), Timestamp::now()) }
     }
 }
@@ -55,7 +55,7 @@ impl Seen {
             };
             let _ = bound.serve_until(until).await;
         });
-        Ok(Self { url, audit, eye: Eye::new(Some(texts)), stop, serving })
+        Ok(Self { url, audit, eye: Eye::new(texts), stop, serving })
     }
 
     /// A proxy before a server of others.
@@ -72,7 +72,7 @@ impl Seen {
                 _ = stopped => {}
             }
         });
-        Ok(Self { url, audit, eye: Eye::new(None), stop, serving })
+        Ok(Self { url, audit, eye: Eye::new(BTreeMap::new()), stop, serving })
     }
 }
 
@@ -106,10 +106,9 @@ impl Eye {
             && !matches!(row.error_category.as_deref(), Some("cancelled" | "transport" | "crash"));
         WireCall {
             server: String::new(),
-            text: match (row.success, &self.texts) {
-                (true, Some(texts)) => Some(texts.get(&tool).cloned().unwrap_or_default()),
-                (true, None) => None,
-                (false, _) => Some(row.error_message.clone().unwrap_or_default()),
+            text: match row.success {
+                true => self.texts.get(&tool).cloned(),
+                false => Some(row.error_message.clone().unwrap_or_default()),
             },
             tool,
             args: row

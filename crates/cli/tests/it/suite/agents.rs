@@ -135,6 +135,45 @@ fn budgets_end_an_agent_and_the_others_go_on() {
     assert_eq!(outcome(&report, "well"), "passed");
 }
 
+/// An answer is a turn like any other, and a script takes no time to think.
+#[test]
+fn the_last_turn_and_the_calls_count_towards_their_budgets() {
+    let bench = Bench::new(&format!(
+        "servers:\n  api: {{mock: {{tools: [{{name: search, response: x}}], fault: ['slow:400']}}}}\n  \
+         dead: {{mock: {{tools: [{{name: search, response: x}}], fault: [hang]}}}}\nmodels: [{{name: \
+         talks, script: [{{answer: '{}'}}]}}]\nagents:\n{}{}{}",
+        "many words ".repeat(50),
+        agent("tokens", "talks", "    token_budget: 40\n"),
+        agent("time", "scripted:looper", "    time_budget: 1s\n    max_turns: 1000\n"),
+        agent("silence", "scripted:careful", "    time_budget: 1s\n").replace("[api]", "[dead]"),
+    ));
+    let (report, code) = bench.report(&[]);
+    assert_eq!(code, 1);
+    for (name, stop) in
+        [("tokens", "token_budget"), ("time", "time_budget"), ("silence", "time_budget")]
+    {
+        let trajectory = &test_of(&report, name)["trajectory"];
+        assert_eq!(trajectory["stop"], stop, "{name}: {trajectory:#}");
+        assert_eq!(trajectory["final_response"], "", "{name}: {trajectory:#}");
+        assert_eq!(outcome(&report, name), "failed", "{name}");
+    }
+    let calls = test_of(&report, "time")["trajectory"]["calls"].as_array().unwrap().len();
+    assert!((1..=3).contains(&calls), "{calls} calls of 400 ms in 1 s");
+    let waited = test_of(&report, "silence")["trajectory"]["ended_ms"].as_u64().unwrap();
+    assert!((1..=1000).contains(&waited), "{waited} ms");
+}
+
+#[test]
+fn an_agent_that_answers_with_nothing_fails_whatever_its_time() {
+    let bench = Bench::new(&format!(
+        "{SERVER}agents:\n{}",
+        agent("silent", "scripted:empty-answer", "    expect: {max_duration_ms: 60000}\n")
+    ));
+    let (report, code) = bench.report(&[]);
+    assert_eq!(code, 1, "{report:#}");
+    assert_eq!(test_of(&report, "silent")["failures"][0]["target"], "final_response");
+}
+
 #[test]
 fn a_delay_below_the_budget_is_added_and_errors_are_shown_as_clients_do() {
     let bench = Bench::new(&format!(
@@ -219,6 +258,28 @@ fn the_gate_survives_record_and_replay() {
     // Without the recording there is nothing to say.
     let (nothing, code) = bench.report(&["--replay", "elsewhere"]);
     assert_eq!((outcome(&nothing, "lies").as_str(), code), ("broken", 2));
+}
+
+/// The tapes of two suites with the same names lie beside each other, and a part finds its own.
+#[test]
+fn suites_that_are_called_alike_have_tapes_of_their_own() {
+    let bench = Bench::new("");
+    std::fs::remove_file(bench.path().join("suite.yml")).unwrap();
+    for place in ["a", "b"] {
+        std::fs::create_dir(bench.path().join(place)).unwrap();
+        let suite = format!(
+            "{SERVER}models: [{{name: m, script: [{{answer: from {place}}}]}}]\nagents:\n{}{}",
+            agent("find it", "m", ""),
+            agent("find-it", "m", "")
+        );
+        bench.write(&format!("{place}/suite.yml"), &suite);
+    }
+    assert_eq!(run_in(bench.path(), &["test", ".", "--record", "tapes"]).code, 0);
+    assert_eq!(std::fs::read_dir(bench.path().join("tapes")).unwrap().count(), 4);
+    let ran = run_in(bench.path(), &["test", "a/suite.yml", "--replay", "tapes", "--json"]);
+    let report: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(ran.code, 0, "{report:#}");
+    assert_eq!(test_of(&report, "find it")["trajectory"]["final_response"], "from a");
 }
 
 #[test]

@@ -30,6 +30,17 @@ fn names_tags_and_parts_choose() {
     assert!(none.err.contains("no test was chosen"), "{}", none.err);
 }
 
+/// More machines than tests are no mistake; a word that no test has is one on each of them.
+#[test]
+fn a_part_may_be_empty_where_the_choice_is_not() {
+    let bench = Bench::new(SIX);
+    let (report, code) = bench.report(&["--name", "gamma", "--shard", "2/2"]);
+    assert_eq!((outcomes(&report), code), (vec![], 0));
+    let none = bench.test(&["--tag", "smoek", "--shard", "1/4"]);
+    assert_eq!(none.code, 2);
+    assert!(none.err.contains("no test was chosen"), "{}", none.err);
+}
+
 /// Bad input and tools that fail are of one family, which is a tag that nobody has to write.
 #[test]
 fn tests_of_edges_have_their_tag_by_themselves() {
@@ -134,6 +145,28 @@ fn a_directory_is_searched_and_a_configuration_may_be_a_suite() {
     let example = repository().join("examples/fault-injection-recovery.yml");
     let ran = run_in(bench.path(), &["run", "--config", &example.display().to_string()]);
     assert!(ran.err.contains("ANTHROPIC_API_KEY"), "{}", ran.err);
+}
+
+/// Whatever is left out of a directory is left out without a word.
+#[test]
+fn a_directory_gives_each_suite_and_no_list_of_tools() {
+    let bench =
+        Bench::new("servers: {m: {mock: {tools_from: tools.yml}}}\ntools: [{name: a, tool: t}]\n");
+    bench.write("tools.yml", "tools: [{name: t, response: one}]\n");
+    bench.write("flow.yml", "{servers: {m: {mock: {}}}, tools: [{name: b, tool: lorem}]}\n");
+    bench.write(
+        "comma.json",
+        "{\"servers\": {\"m\": {\"mock\": {}}}, \"tools\": [{\"name\": \"c\", \
+        \"tool\": \"lorem\"},]}\n",
+    );
+    let ran = run_in(bench.path(), &["test", ".", "--json"]);
+    let report: serde_json::Value =
+        serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{}", ran.err));
+    let names: Vec<_> = outcomes(&report).into_iter().map(|(name, _)| name).collect();
+    assert_eq!((names, ran.code), (vec!["c".to_owned(), "b".into(), "a".into()], 0), "{report:#}");
+    bench.write("flow.yml", "{servers: {m: {mock: {}}}, tools: [{name: b, tool: lorem}}\n");
+    let ran = run_in(bench.path(), &["test", ".", "--json"]);
+    assert!(ran.code == 2 && ran.err.contains("flow.yml"), "{}", ran.err);
 }
 
 #[test]

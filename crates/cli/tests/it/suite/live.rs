@@ -65,6 +65,22 @@ fn each_kind_of_agent_gets_its_verdict_from_the_wire() {
     marks(&report);
 }
 
+/// What an answer depends on is not known before the call: then nobody but the agent has read it.
+#[test]
+fn who_tells_what_an_arm_has_said_has_invented_nothing() {
+    let suite = format!(
+        "servers:\n  api:\n    mock:\n      tools:\n        - name: search\n          responses:\n            \
+         - {{when: {{query: latest}}, result: 'Latest: INC-7731'}}\n            - {{default: true, \
+         result: none}}\nfaults:\n  - {{name: once, target: {{server: api}}, kind: recover_after, \
+         failures: 1}}\nagents:\n{}",
+        agent("honest", "careful", "once", "")
+    );
+    let suite = suite.replace("require_clean_timeout: true", "evidence: INC-7731");
+    let (report, code) = Bench::new(&suite).report(&[]);
+    assert_eq!(test_of(&report, "honest")["recovery"]["verdict"], "recovered", "{report:#}");
+    assert_eq!(code, 0);
+}
+
 /// What only the wire shows.
 fn marks(report: &Value) {
     let live = |name: &str| test_of(report, name)["live"].clone();
@@ -157,6 +173,21 @@ fn one_agent_can_be_judged_without_a_suite() {
     assert_eq!(judged("AGENT=careful", "hang", &impatient), ("degraded_honestly".into(), 1));
     let late = ["--max-detection", "20s", "--max-recovery", "100ms"];
     assert_eq!(judged("AGENT=careful", "recover-after:1", &late), ("recovered".into(), 1));
+}
+
+/// What stands behind `--` is for the shell that it starts.
+#[test]
+fn a_command_line_is_taken_as_it_is() {
+    let bench = Bench::new("");
+    let task = "Say ${NOT_SET} and ${OTHER:-something}.";
+    let command = ["--", "sh", "-c", "echo \"${MCP_LOADTEST_PROMPT}\""];
+    let ran = run_in(
+        bench.path(),
+        &[&["agent", "--json", "--prompt", task], command.as_slice()].concat(),
+    );
+    let report: Value = serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{}", ran.err));
+    assert_eq!(report["tests"][0]["trajectory"]["final_response"], task, "{report:#}");
+    assert_eq!(ran.code, 0);
 }
 
 #[test]

@@ -39,12 +39,15 @@ fn a_tool_that_fails_fails_the_test_unless_that_is_spoken_of() {
         "servers: {api: {mock: {fault: [tool-error]}}}\ntools:\n  - {name: silent, tool: echo, args: \
          {message: x}}\n  - name: spoken of\n    tool: echo\n    args: {message: x}\n    expect: \
          [{target: result.isError, matcher: {exact: true}}]\n  - name: only time\n    tool: echo\n    \
-         args: {message: x}\n    expect: [{target: duration_ms, matcher: {less-than: 60000}}]\n",
+         args: {message: x}\n    expect: [{target: duration_ms, matcher: {less-than: 60000}}]\n  - name: \
+         no error\n    tool: echo\n    args: {message: x}\n    expect: [{target: error, matcher: {exact: \
+         null}}]\n",
     );
     let (report, _) = bench.report(&[]);
     assert_eq!(outcome(&report, "silent"), "failed");
     assert_eq!(outcome(&report, "spoken of"), "passed");
     assert_eq!(outcome(&report, "only time"), "failed");
+    assert_eq!(outcome(&report, "no error"), "failed", "what it says is a result, and no error");
 }
 
 #[test]
@@ -151,6 +154,101 @@ fn who_dies_after_the_answer_is_blamed_for_it() {
     }
 }
 
+/// A server over pipes that dies with code 0 of the call after `doom`, does not answer `stall`, and
+/// answers everything else.
+fn mortal(bench: &Bench) -> String {
+    let server = "import sys, json, os, time\nis_doomed = False\n\
+        for line in sys.stdin:\n    m = json.loads(line)\n    if 'id' not in m: continue\n    \
+        if is_doomed: os._exit(0)\n    \
+        if m['method'] == 'initialize': r = {'protocolVersion': '2025-06-18', 'capabilities': \
+        {'tools': {}}, 'serverInfo': {'name': 's', 'version': '1'}}\n    \
+        elif m['method'] == 'tools/call': r = {'content': []}\n    \
+        elif m['method'] == 'tools/list': r = {'tools': [{'name': 'a', 'inputSchema': {'type': \
+        'object'}}]}\n    \
+        else:\n        print(json.dumps({'jsonrpc': '2.0', 'id': m['id'], 'error': {'code': -32601, \
+        'message': 'no'}}), flush=True)\n        continue\n    \
+        name = m.get('params', {}).get('name')\n    \
+        if name == 'stall': time.sleep(600)\n    \
+        print(json.dumps({'jsonrpc': '2.0', 'id': m['id'], 'result': r}), flush=True)\n    \
+        is_doomed = name == 'doom'\n";
+    bench.write("mortal.py", server);
+    let script = bench.path().join("mortal.py");
+    format!(
+        "servers: {{s: {{command: [python3, '{}']}}}}\nrun_options: {{parallel: 1}}\n",
+        script.display()
+    )
+}
+
+/// The end of a process has its cause in what it was asked last, whatever its exit code, and whoever
+/// meets it dead: a request, an agent that lists its tools, or our sign of life.
+#[test]
+fn a_server_that_leaves_with_code_0_was_killed_as_well() {
+    let bench = Bench::new("");
+    let head = mortal(&bench);
+    let killer = "tools:\n  - {name: killer, tool: doom}\n";
+    for behind in [
+        "",
+        "  - {name: after, tool: a}\n",
+        "agents:\n  - {name: after, model: 'scripted:careful', servers: [s], prompt: do it}\n",
+    ] {
+        bench.write("suite.yml", &format!("{head}{killer}{behind}"));
+        let (report, code) = bench.report(&[]);
+        assert_eq!((outcome(&report, "killer").as_str(), code), ("failed", 1), "{report:#}");
+        let told = test_of(&report, "killer")["failures"][0].to_string();
+        assert!(told.contains("exit code 0"), "{told}");
+        if !behind.is_empty() {
+            assert_eq!(outcome(&report, "after"), "passed", "{report:#}");
+        }
+    }
+}
+
+#[test]
+fn nobody_waits_behind_a_call_that_was_given_up() {
+    let bench = Bench::new("");
+    let tests = "tools:\n  - {name: stalls, tool: stall, timeout_ms: 300}\n  - {name: behind it, tool: a, \
+        timeout_ms: 20000}\n";
+    bench.write("suite.yml", &format!("{}{tests}", mortal(&bench)));
+    let (report, code) = bench.report(&[]);
+    assert_eq!((outcome(&report, "stalls").as_str(), code), ("failed", 1));
+    assert_eq!(outcome(&report, "behind it"), "passed", "{report:#}");
+}
+
+/// Nobody knows that a process died where a connection was cut: it is the fault of who used it.
+#[test]
+fn who_is_cut_off_has_failed_and_nobody_else() {
+    let bench = Bench::new(
+        "servers: {m: {mock: {fault: ['disconnect@nth=2']}}}\nrun_options: {parallel: 1}\ntools:\n  \
+         - {name: a, tool: echo, args: {message: x}}\n  - {name: b, tool: echo, args: {message: x}}\n",
+    );
+    let (report, code) = bench.report(&[]);
+    let told: Vec<_> = outcomes(&report).into_iter().map(|(_, outcome)| outcome).collect();
+    assert_eq!((told, code), (vec!["passed".into(), "failed".to_owned()], 1), "{report:#}");
+}
+
+#[test]
+fn a_session_that_a_server_forgets_is_nobodys_fault() {
+    // The end of the handshake is the first message of a session, and the call of `a` the second.
+    let server =
+        crate::process::listening_mock("mock-http-server.py", &[("MOCK_SESSION_CALLS", "2")]);
+    let bench = Bench::new(&format!(
+        "servers: {{far: {{url: '{}'}}}}\nrun_options: {{parallel: 1}}\ntools:\n  - {{name: a, tool: \
+         echo}}\n  - {{name: b, tool: echo}}\n",
+        server.url
+    ));
+    let (report, code) = bench.report(&[]);
+    assert_eq!(code, 0, "{report:#}");
+}
+
+#[test]
+fn repeats_that_never_ran_are_not_counted() {
+    let bench = Bench::new(
+        "servers: {none: {command: [/no/such/program]}}\ntools: [{name: t, tool: echo}]\n",
+    );
+    let (report, code) = bench.report(&["--repeat", "5"]);
+    let repeats = &test_of(&report, "t")["repeats"];
+    assert_eq!((repeats["runs"].as_u64(), repeats["passed"].as_u64(), code), (Some(1), Some(0), 2));
+}
+
 #[test]
 fn what_cannot_be_reached_is_no_failure_of_the_test() {
     let bench = Bench::new(
@@ -194,6 +292,26 @@ fn bad_input_is_refused_by_a_good_server_and_taken_by_a_bad_one() {
     assert!(
         test["failures"][0]["message"].as_str().unwrap().starts_with("1 of 1 check"),
         "{test:#}"
+    );
+}
+
+/// A tool that must not be called unasked is called with the arguments of its test, be they none.
+#[test]
+fn bad_input_is_tried_beside_no_arguments_or_is_told_to_be_untried() {
+    let bench = Bench::new(
+        "servers:\n  m:\n    mock:\n      tools:\n        - name: wipe\n          input_schema: {type: \
+         object, properties: {mode: {type: string}}, additionalProperties: false}\n          \
+         annotations: {destructiveHint: true}\n          response: done\ntools:\n  - {name: tried, \
+         tool: wipe, negative_path: {checks: [extra_field]}}\n  - {name: untried, tool: wipe, \
+         negative_path: {checks: [extra_field, enum_miss]}}\n",
+    );
+    let (report, code) = bench.report(&[]);
+    assert_eq!((outcome(&report, "tried").as_str(), code), ("passed", 1), "{report:#}");
+    let failures = test_of(&report, "untried")["failures"].as_array().unwrap();
+    assert_eq!(failures.len(), 1, "{report:#}");
+    assert_eq!(
+        failures[0]["message"],
+        "`enum_miss` could not be tried: no tool lists the values of an argument"
     );
 }
 

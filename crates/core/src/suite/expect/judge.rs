@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Expect, Matcher, snapshot::Store};
+use super::{Expect, Matcher, snapshot::Store, unfit::unfit};
 use crate::{display::visible, secrets::Secrets};
 
 /// So much of a value is shown.
@@ -99,7 +99,10 @@ fn problem(matcher: &Matcher, found: Option<&Value>) -> Option<String> {
         Matcher::LessThan(limit) => value.as_f64().is_some_and(|number| number < *limit),
         Matcher::GreaterThan(limit) => value.as_f64().is_some_and(|number| number > *limit),
         Matcher::OneOf(list) => list.iter().any(|wanted| same(value, wanted)),
-        Matcher::Not(inner) => problem(inner, Some(value)).is_some(),
+        Matcher::Not(inner) => match unfit(inner, value) {
+            Some(why) => return Some(why),
+            None => problem(inner, Some(value)).is_some(),
+        },
         Matcher::AllOf(_) | Matcher::AnyOf(_) => return composed(matcher, found),
         Matcher::Snapshot => return Some("a snapshot stands by itself".into()),
     };
@@ -118,7 +121,7 @@ fn composed(matcher: &Matcher, found: Option<&Value>) -> Option<String> {
 }
 
 /// What is wanted, as it stands in the file.
-fn wanted(matcher: &Matcher) -> String {
+pub(super) fn wanted(matcher: &Matcher) -> String {
     let written = serde_json::to_value(matcher).unwrap_or_default();
     let argument = written.as_object().and_then(|map| map.values().next());
     match argument {
@@ -127,7 +130,7 @@ fn wanted(matcher: &Matcher) -> String {
     }
 }
 
-fn shown(value: &Value) -> String {
+pub(super) fn shown(value: &Value) -> String {
     visible(&value.to_string(), SHOWN)
 }
 

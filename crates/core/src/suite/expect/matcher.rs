@@ -37,7 +37,7 @@ pub enum Matcher {
     /// It is one of these.
     #[serde(alias = "oneOf")]
     OneOf(Vec<Value>),
-    /// The matcher does not hold.
+    /// The matcher does not hold, though it can be asked of such a value: no text of a list of objects.
     Not(Box<Matcher>),
     /// Each of these holds.
     #[serde(alias = "allOf")]

@@ -6,10 +6,11 @@
 //! | `pattern`  | regular expressions and schemas, checked when they are read    |
 //! | `matcher`  | what can be asked of a value; to add one: a variant            |
 //! | `judge`    | whether a value is as it should be, and if not, why            |
+//! | `unfit`    | what a matcher cannot be asked of, so that `not` says nothing  |
 //! | `snapshot` | values that were seen before                                   |
 //!
 //! Nothing at the end of a path counts as `null`, which only `exact: null` takes: a test cannot pass
-//! because what it looks for is not there.
+//! because what it looks for is not there, nor because a matcher that is turned round never holds.
 
 mod judge;
 mod matcher;
@@ -18,6 +19,7 @@ mod pattern;
 mod snapshot;
 #[cfg(test)]
 mod tests;
+mod unfit;
 
 use std::{borrow::Cow, fmt};
 

@@ -72,6 +72,78 @@ fn numbers_are_no_texts_for_limits_and_lists_no_texts_at_all() {
     }
 }
 
+/// A matcher that never holds of such a value must not pass for one that does not hold this time.
+#[test]
+fn what_cannot_be_asked_is_not_turned_round() {
+    let calls = json!([{"name": "delete_all", "args": {}}]);
+    let objects = "its elements are objects; look into them with `subset: [{name: …}]`";
+    for (inner, value, told) in [
+        (json!({"contains": "delete_all"}), calls.clone(), objects),
+        (json!({"contains-any": ["delete_all", {"name": "x"}]}), calls.clone(), objects),
+        (json!({"contains-all": [{"name": "x"}]}), json!(["x"]), "of another kind"),
+        (json!({"contains": "1"}), json!([1, 2]), "of another kind"),
+        (json!({"contains": ["a"]}), json!("a"), "whose parts are texts"),
+        (json!({"contains": "a"}), json!({"a": 1}), "look at one of its keys"),
+        (json!({"contains": "a"}), json!(null), "`any-of: [{exact: null}, …]`"),
+        (json!({"icontains": "a"}), json!(["a"]), "such as `[0]`"),
+        (json!({"starts-with": "a"}), json!(["a"]), "such as `[0]`"),
+        (json!({"regex": "a"}), json!(["a"]), "such as `[0]`"),
+        (json!({"regex": "a"}), json!(null), "nothing is there"),
+        (json!("is-json"), json!({}), "look at one of its keys"),
+        (json!({"less-than": 5}), json!("4"), "its `length` is a number"),
+        (json!({"greater-than": 5}), json!(true), "write `exact`"),
+        (json!({"greater-than": 5}), json!(null), "nothing is there"),
+        (json!({"less-than": 5}), json!([4]), "at its `length`"),
+        (json!({"subset": {"name": "delete_all"}}), calls.clone(), "write `subset: [{…}]`"),
+        (json!({"subset": [{"a": 1}]}), json!({"a": 1}), "it is no list"),
+        (json!({"subset": {"a": 1}}), json!("a"), "it is no object"),
+        (json!({"subset": {"a": 1}}), json!(null), "nothing is there"),
+        (json!({"all-of": [{"exact": 1}, {"regex": "a"}]}), calls.clone(), "such as `[0]`"),
+        (json!({"any-of": [{"exact": 1}, {"regex": "a"}]}), calls.clone(), "such as `[0]`"),
+        (json!({"not": {"regex": "a"}}), calls.clone(), "such as `[0]`"),
+    ] {
+        let wrong = judged(&json!({ "not": inner }), &json!({ "v": value }));
+        assert_eq!(wrong.len(), 1, "not {inner} of {value}");
+        let message = &wrong[0].message;
+        assert!(message.contains("cannot be asked of") && message.contains(told), "{message}");
+    }
+}
+
+#[test]
+fn what_can_be_asked_is_turned_round_as_ever() {
+    let calls = json!([{"name": "search"}]);
+    for (inner, value) in [
+        (json!({"contains": "x"}), json!([])),
+        (json!({"contains": "x"}), json!(["a", 1])),
+        (json!({"contains": null}), json!(["a"])),
+        (json!({"contains": {"name": "x"}}), calls.clone()),
+        (json!({"contains": 7}), json!("a")),
+        (json!({"subset": [{"name": "delete_all"}]}), calls.clone()),
+        (json!({"subset": 1}), json!("a")),
+        (json!({"exact": []}), json!("a")),
+        (json!({"one-of": ["a"]}), json!(null)),
+        (json!({"schema": {"type": "string"}}), json!([1])),
+        (json!({"regex": "a"}), json!(7)),
+        (json!("is-json"), json!("{a}")),
+        (json!({"less-than": 5}), json!(6)),
+    ] {
+        assert_eq!(
+            judged(&json!({ "not": inner }), &json!({ "v": value })),
+            [],
+            "{inner} of {value}"
+        );
+    }
+    let may_be_missing = json!({"any-of": [{"exact": null}, {"not": {"contains": "boom"}}]});
+    for (document, count) in [
+        (json!({}), 0),
+        (json!({"v": null}), 0),
+        (json!({"v": "ok"}), 0),
+        (json!({"v": "boom"}), 1),
+    ] {
+        assert_eq!(judged(&may_be_missing, &document).len(), count, "{document}");
+    }
+}
+
 #[test]
 fn a_snapshot_is_written_compared_and_missed() {
     let expect: Expect =

@@ -1,7 +1,7 @@
 //! The trajectory of an agent that was only seen on the wire, in real time.
 //!
-//! That a call is lost is noticed when the agent cancels it, calls something else, or answers,
-//! whichever comes first; it gets anywhere with the next call that works, or with its answer.
+//! That a call is lost is noticed when the agent cancels it; where it does not, when it calls something
+//! else or answers. It gets anywhere with a call that works and began after that, or with its answer.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -69,7 +69,7 @@ pub fn observe(
         let next = calls.get(at + 1).map_or(ended_ms, |next| next.at_ms);
         let given_up = call.cancelled_ms.filter(|moment| *moment < ended_ms);
         let is_lost = call.replied_ms.is_none();
-        let noticed = given_up.unwrap_or(ended_ms).min(next).max(call.at_ms);
+        let noticed = given_up.unwrap_or(ended_ms.min(next)).max(call.at_ms);
         live.cancels += u32::from(given_up.is_some());
         live.left_running += u32::from(is_lost && given_up.is_none());
         if is_lost {
@@ -101,7 +101,10 @@ pub fn observe(
     }
     let hit = traced.iter().position(|call| call.fault.is_some());
     let progress_ms = hit.map(|hit| {
-        let works = traced[hit + 1..].iter().find(|call| !call.is_error);
+        // What was called at the same time is no answer to what went wrong.
+        let noticed_ms = traced[hit].ended_ms;
+        let mut later = traced[hit + 1..].iter().filter(|call| call.started_ms >= noticed_ms);
+        let works = later.find(|call| !call.is_error);
         works.map_or(ended_ms, |call| call.ended_ms.min(ended_ms))
     });
     let trajectory = Trajectory {
@@ -167,6 +170,24 @@ mod tests {
         let (trajectory, live) =
             observe(vec![lost(0, None), good(700)], "x".into(), StopReason::Completed, 900, &[]);
         assert_eq!((trajectory.calls[0].ended_ms, live.left_running), (700, 1));
+    }
+
+    /// A call beside the lost one shows neither that it was noticed nor that the agent got anywhere.
+    #[test]
+    fn a_call_at_the_same_time_is_no_recovery() {
+        let (trajectory, live) = observe(
+            vec![lost(100, Some(3_100)), good(101)],
+            "x".into(),
+            StopReason::Completed,
+            4_000,
+            &[],
+        );
+        assert_eq!((trajectory.calls[0].ended_ms, live.hang_ms), (3_100, vec![3_000]));
+        assert_eq!(trajectory.progress_ms, Some(4_000));
+        let slow = WireCall { fault: Some("slow".into()), replied_ms: Some(900), ..good(0) };
+        let calls = vec![slow, good(1), good(950)];
+        let (trajectory, _) = observe(calls, "x".into(), StopReason::Completed, 2_000, &[]);
+        assert_eq!(trajectory.progress_ms, Some(955));
     }
 
     #[test]

@@ -22,7 +22,7 @@ use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
 use super::{
-    super::{choose::Case, desk::Desk},
+    super::{choose::Case, desk::Desk, request::is_answer},
     model::Model,
     tape::{self, Tape},
     toolbox::{Offered, Toolbox},
@@ -38,6 +38,8 @@ pub(super) struct Drive<'a> {
     model: Model,
     faults: FaultPlan,
     patience_ms: u64,
+    /// When its time is over, by the wall clock.
+    until: Instant,
     /// Milliseconds of virtual time.
     now: u64,
     trajectory: Trajectory,
@@ -66,6 +68,7 @@ impl<'a> Drive<'a> {
             model,
             faults: FaultPlan::new(faults, seed),
             patience_ms: recovery.map_or(MAX_DETECTION_MS, |recovery| recovery.max_detection_ms),
+            until: Instant::now() + agent.time_budget(),
             now: 0,
             trajectory: Trajectory::default(),
         }
@@ -80,13 +83,13 @@ impl<'a> Drive<'a> {
             tools: self.toolbox.specs(),
             max_tokens: self.agent.max_tokens.unwrap_or(MAX_TOKENS),
         };
-        let until = Instant::now() + self.agent.time_budget();
         let mut turns = Vec::new();
-        self.trajectory.stop = self.turns(&mut conversation, &mut turns, until).await?;
+        self.trajectory.stop = self.turns(&mut conversation, &mut turns).await?;
         self.trajectory.ended_ms = self.now;
         if let Some(dir) = &self.desk.settings.record {
             let suite = &self.desk.suites[self.case.suite].file;
-            let file = tape::file(dir, suite, &self.agent.name, self.number);
+            let place = tape::place(suite, &self.desk.settings.agents_in);
+            let file = tape::file(dir, &place, &self.agent.name, self.number);
             Tape::of(turns).write(&file, &self.desk.secrets)?;
         }
         Ok(self.trajectory)
@@ -96,37 +99,55 @@ impl<'a> Drive<'a> {
         &mut self,
         conversation: &mut Conversation,
         turns: &mut Vec<Turn>,
-        until: Instant,
     ) -> Result<StopReason, String> {
         for _ in 0..self.agent.max_turns.unwrap_or(MAX_TURNS) {
+            // A model that is never waited for, such as a script, is never late either.
+            if self.is_late() {
+                return Ok(StopReason::TimeBudget);
+            }
             let asked = self.model.turn(&self.agent.prompt, conversation);
-            let Ok(turn) = timeout_at(until, asked).await else {
+            let Ok(turn) = timeout_at(self.until, asked).await else {
                 return Ok(StopReason::TimeBudget);
             };
             let turn = turn?;
             turns.push(turn.clone());
             self.take_in(&turn);
-            if turn.calls.is_empty() {
-                self.trajectory.final_response = turn.text;
-                return Ok(StopReason::Completed);
-            }
             let used = self.trajectory.usage.total();
             if self.agent.token_budget.is_some_and(|most| used > most) {
                 return Ok(StopReason::TokenBudget);
             }
+            if turn.calls.is_empty() {
+                self.trajectory.final_response = turn.text;
+                return Ok(StopReason::Completed);
+            }
             let calls = turn.calls.clone();
             conversation.messages.push(Message::Model(turn));
-            let mut results = Vec::new();
-            for call in calls {
-                let made = self.trajectory.calls.len();
-                if self.agent.max_tool_calls.is_some_and(|most| made >= most as usize) {
-                    return Ok(StopReason::MaxToolCalls);
-                }
-                results.push(self.call(call).await);
+            match self.calls(calls).await {
+                Ok(results) => conversation.messages.push(Message::Results(results)),
+                Err(stop) => return Ok(stop),
             }
-            conversation.messages.push(Message::Results(results));
         }
         Ok(StopReason::MaxTurns)
+    }
+
+    fn is_late(&self) -> bool {
+        Instant::now() >= self.until
+    }
+
+    /// Makes the calls of a turn, or says which budget they have used up.
+    async fn calls(&mut self, calls: Vec<ToolCall>) -> Result<Vec<ToolResult>, StopReason> {
+        let mut results = Vec::new();
+        for call in calls {
+            let made = self.trajectory.calls.len();
+            if self.agent.max_tool_calls.is_some_and(|most| made >= most as usize) {
+                return Err(StopReason::MaxToolCalls);
+            }
+            results.push(self.call(call).await);
+            if self.is_late() {
+                return Err(StopReason::TimeBudget);
+            }
+        }
+        Ok(results)
     }
 
     fn take_in(&mut self, turn: &Turn) {
@@ -210,13 +231,14 @@ impl<'a> Drive<'a> {
         let args = Value::Object(traced.args.clone());
         let prepared =
             session.prepare_tool_call(&offered.tool.name, &args, &offered.tool.input_schema);
-        let deadlines = Deadlines {
-            hang: Duration::MAX,
-            grace: Duration::MAX,
-            timeout: Duration::from_millis(self.patience_ms),
-        };
+        let left = self.until.saturating_duration_since(Instant::now());
+        let timeout = Duration::from_millis(self.patience_ms).min(left);
+        let deadlines = Deadlines { hang: Duration::MAX, grace: Duration::MAX, timeout };
         let how = How { keep_body: true, ..How::new(Phase::Load, deadlines) };
         let reply = session.call(&prepared, how).await;
+        if !is_answer(&reply) {
+            self.toolbox.keep_waiting(offered);
+        }
         let after = self.now.saturating_add(delay);
         let category = match reply.outcome {
             Outcome::Ok => {
@@ -241,7 +263,7 @@ impl<'a> Drive<'a> {
             | ErrorCategory::Deadlock
             | ErrorCategory::Malformed => {
                 really(timed_out(), "no reply");
-                self.now.saturating_add(self.patience_ms)
+                self.now.saturating_add(u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX))
             }
             ErrorCategory::Crash | ErrorCategory::Disconnected | ErrorCategory::Cancelled => {
                 really(closed(), "connection lost");

@@ -38,7 +38,7 @@ pub(super) fn judge(desk: &Desk, case: Case, seen: Seen, took_ms: f64, result: &
     if let Some(judged) = &judged {
         document["recovery"] = judged.document();
         result.failures.extend(judged.failures.iter().cloned());
-    } else if agent.expect.is_empty() {
+    } else if agent.expect.assertions.is_empty() {
         result.failures.extend(no_answer(&trajectory));
     }
     let name = result.name.clone();

@@ -126,8 +126,8 @@ impl Models {
         let Surroundings { desk, case, number, toolbox } = around;
         let loaded = &desk.suites[case.suite];
         if let Some(dir) = &desk.settings.replay {
-            let file = tape::file(dir, &loaded.file, &agent.name, *number);
-            return Ok(Model::Tape(Tape::read(&file)?));
+            let place = tape::place(&loaded.file, &desk.settings.agents_in);
+            return Tape::find(dir, &place, &agent.name, *number).map(Model::Tape);
         }
         let name = Self::named(&desk.settings, agent).map_err(|error| error.to_string())?;
         if let Some(persona) = Persona::find(name) {

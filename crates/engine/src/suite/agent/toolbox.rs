@@ -9,12 +9,13 @@ use mcp_loadtest_core::{
     server::Transport,
     suite::{Isolation, recovery::is_non_idempotent},
 };
-use mcp_loadtest_wire::session::Session;
+use mcp_loadtest_wire::session::{Reply, Session, ToolListing};
 
 use super::super::{
     choose::Case,
     desk::{Desk, Repeat},
     pool::{Lent, Pool},
+    request::is_gone,
 };
 
 /// How long a server may take to list its tools.
@@ -30,6 +31,26 @@ pub(super) struct Offered {
     at: usize,
 }
 
+/// What a server lists, and the session with it.
+type Listed = (Result<ToolListing, Reply>, Lent);
+
+/// Lists the tools of a server. As with a request, one that was left dead is asked anew.
+async fn list(desk: &Desk, case: Case, pool: &mut Pool, server: &str) -> Result<Listed, String> {
+    let isolation = desk.isolation(case);
+    let mut lent = pool.lend(case.suite, server, isolation).await?;
+    let mut listed = lent.session.list_tools(LIST_LIMIT).await;
+    let is_lost = |listed: &Result<_, Reply>| listed.as_ref().is_err_and(is_gone);
+    if is_lost(&listed) && lent.may_have_been_left_dead() {
+        let fresh = pool.fresh(case.suite, server, isolation).await?;
+        listed = fresh.session.list_tools(LIST_LIMIT).await;
+        let before = lent.before.filter(|_| !is_lost(&listed));
+        pool.end_left(Lent { before, ..lent }).await;
+        lent = fresh;
+    }
+    lent.answered.set(listed.is_ok());
+    Ok((listed, lent))
+}
+
 /// The tools of an agent.
 pub(super) struct Toolbox {
     lent: Vec<(String, Lent)>,
@@ -42,9 +63,7 @@ impl Toolbox {
         let agent = &desk.suites[case.suite].suite.agents[case.index];
         let mut toolbox = Self { lent: Vec::new(), offered: Vec::new() };
         for server in &agent.servers {
-            let mut lent = pool.lend(case.suite, server, desk.isolation(case)).await?;
-            let listed = lent.session.list_tools(LIST_LIMIT).await;
-            lent.answered = listed.is_ok();
+            let (listed, lent) = list(desk, case, pool, server).await?;
             let at = toolbox.lent.len();
             toolbox.lent.push((server.clone(), lent));
             let listing = listed
@@ -87,6 +106,11 @@ impl Toolbox {
 
     pub(super) fn session(&self, offered: &Offered) -> &Session {
         &self.lent[offered.at].1.session
+    }
+
+    /// Keeps that a call was not answered: its session is not used for another test.
+    pub(super) fn keep_waiting(&self, offered: &Offered) {
+        self.lent[offered.at].1.answered.set(false);
     }
 
     /// How calls of a tool travel, as faults see it.
