@@ -326,8 +326,9 @@ fn load(args: &RunArgs, target: &Target, told: Told, env: &mut Env) -> Result<Lo
     let config = args.config(&target.server, env)?;
     args.scenario.refuse_unused(config.scenario.name)?;
     args.output.refuse_idle_threads(config.scenario.name)?;
-    for unused in config.unused().iter().filter(|_| told == Told::Everything) {
-        env.err(&format!("note: {unused}\n"));
+    if told == Told::Everything {
+        let unused = config.unused().into_iter().map(|unused| unused.to_string());
+        unused.chain(config.cautions()).for_each(|note| env.err(&format!("note: {note}\n")));
     }
     args.refuse_two_hang_thresholds(&config)?;
     let server = target.server.resolve(&config, env)?;
