@@ -137,7 +137,7 @@ pub(super) const PROMISES: &[Promise] = &[
             "mock faults::selectors::numbers_choose_the_same_calls_everywhere",
             "mock faults::selectors::a_window_opens_and_closes",
             "mock admin::faults_are_switched_while_it_runs",
-            "cli proxy::stdio::a_killed_proxy_leaves_no_server_behind",
+            "cli proxy::stdio::a_proxy_that_is_killed_while_a_call_hangs_ends_everything_and_begins_anew",
             "cli abuse::ours::a_mock_that_hangs_on_purpose_ends_when_it_is_told_to",
         ]),
     ),
