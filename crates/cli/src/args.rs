@@ -28,7 +28,7 @@ Examples:
   mcp-loadtest compare ./runs/BASE ./runs/CURRENT
 
 Exit codes: 0 pass (warnings may stand), 1 a gate failed or a bug was found, 2 bad usage or configuration or the server
-could not be started or reached, 130 interrupted.",
+could not be started or reached, 130 interrupted. `proxy -- CMD` and `llm -- CMD` end with the code of CMD.",
     after_long_help = "\
 Examples:
   mcp-loadtest demo
@@ -42,7 +42,9 @@ Exit codes:
   0    everything asked for was done; no gate failed and no bug was found (warnings may stand)
   1    a gate failed or a bug was found; of doctor: something that it looked at does not work
   2    bad usage or configuration, or the server could not be started or reached
-  130  interrupted; what had been measured was written"
+  130  interrupted; what had been measured was written
+`proxy -- CMD` and `llm -- CMD` end with the code of CMD, `--fault crash:N` ends mock and proxy with N, and
+what serves until Ctrl-C (mock, proxy, serve, llm) ends with 0 then."
 )]
 pub(crate) struct Cli {
     /// When to use colours.

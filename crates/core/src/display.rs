@@ -36,12 +36,19 @@ pub fn visible(text: &str, limit: usize) -> String {
     safe
 }
 
-/// The same for bytes that may not be UTF-8.
+/// The same for bytes that may not be UTF-8: those that are not are shown as `\xff`.
 pub fn visible_bytes(bytes: &[u8], limit: usize) -> String {
     // Four bytes a character at most: nothing beyond can be shown, so nothing beyond is decoded. One
     // character more is, so that it shows that there is more.
     let head = &bytes[..bytes.len().min(limit.saturating_mul(4).saturating_add(4))];
-    visible(&String::from_utf8_lossy(head), limit)
+    let mut text = String::with_capacity(head.len());
+    for chunk in head.utf8_chunks() {
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            let _ = write!(text, "\\x{byte:02x}");
+        }
+    }
+    visible(&text, limit)
 }
 
 /// The last few lines of peer text that say anything, each made safe.
@@ -114,7 +121,7 @@ mod tests {
     #[test]
     fn terminal_tricks_become_visible() {
         assert_eq!(visible("\u{202e}evil\u{9b}31m\x07", 80), "\\u{202e}evil\\u{9b}31m\\x07");
-        assert_eq!(visible_bytes(b"ok\xff\xfe", 80), "ok\u{fffd}\u{fffd}");
+        assert_eq!(visible_bytes(b"ok\xff\xfe", 80), "ok\\xff\\xfe");
         assert_eq!(visible_bytes(&[b'a'; 1000], 5), "aaaaa…");
         assert_eq!(visible("a\tb", 80), "a\\tb");
         assert_eq!(visible_lines("one\n\n two \nthree\n", 2, 4), [" two…", "thre…"]);

@@ -1,4 +1,4 @@
-//! The exit codes of every command. They are part of the interface and change only with a major
+//! The exit codes of the commands. They are part of the interface and change only with a major
 //! version.
 
 use serde::{Deserialize, Serialize};
@@ -41,6 +41,19 @@ impl Exit {
         ),
         (Self::USAGE, "bad usage or configuration, or the server could not be started or reached"),
         (Self::INTERRUPTED, "interrupted; what had been measured was written"),
+    ];
+
+    /// The commands that end otherwise, and with which code.
+    pub const OTHERWISE: [(&'static str, &'static str); 3] = [
+        (
+            "`proxy -- COMMAND`, `llm -- COMMAND`",
+            "the code of COMMAND, or 128 and the number of the signal that ended it",
+        ),
+        ("`mock` and `proxy`, after `--fault crash:CODE`", "CODE"),
+        (
+            "`mock`, `proxy`, `serve`, `llm` and `audit tail --follow`, on Ctrl-C",
+            "0: to be told to stop is how they end; `llm -- COMMAND` ends with 130",
+        ),
     ];
 
     /// The number that the shell sees.

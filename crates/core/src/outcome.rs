@@ -15,7 +15,7 @@ pub enum ErrorCategory {
     Deadlock,
     /// The caller's own deadline passed (apart from the hang threshold).
     Timeout,
-    /// A JSON-RPC error with a server-defined code.
+    /// A JSON-RPC error with a code that is not the protocol's, or an HTTP status that is no success.
     ServerError,
     /// A JSON-RPC error of the protocol itself (-32700, -32600 to -32603).
     ProtocolError,
@@ -94,8 +94,12 @@ impl ErrorCategory {
             Self::Hang => "answered only after the hang threshold",
             Self::Deadlock => "never answered within the hang threshold and the grace period",
             Self::Timeout => "given up at the configured call timeout",
-            Self::ServerError => "JSON-RPC error with a server-defined code",
-            Self::ProtocolError => "JSON-RPC error of the protocol itself",
+            Self::ServerError => {
+                "JSON-RPC error with a code that is not the protocol's, or an HTTP status that is no success"
+            }
+            Self::ProtocolError => {
+                "JSON-RPC error of the protocol itself: -32700, or -32600 to -32603"
+            }
             Self::Crash => "the server process ended during the call",
             Self::Malformed => "the reply was not valid JSON-RPC, or not that of this call",
             Self::Disconnected => "the transport closed during the call",

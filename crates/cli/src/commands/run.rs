@@ -137,7 +137,11 @@ pub(crate) fn formats() -> String {
 
 fn formats_help() -> String {
     let usual = Format::USUAL.map(Format::as_str).join(", ");
-    format!("Forms of the result: {}. Repeatable [default: {usual}]", formats())
+    let exports = Format::EXPORTS.map(Format::as_str).join(" and ");
+    format!(
+        "Forms of the result: {}. Repeatable; {exports} alone come in addition to the others [default: {usual}]",
+        formats()
+    )
 }
 
 fn parse_format(text: &str) -> Result<Format, String> {
@@ -222,9 +226,7 @@ impl RunArgs {
         self.thresholds.lay_over(&mut config.thresholds, self.scenario.grace_period);
         config.output.report_dir =
             self.output.output_dir.clone().unwrap_or(config.output.report_dir);
-        if !self.output.formats.is_empty() {
-            config.output.formats.clone_from(&self.output.formats);
-        }
+        config.output.lay_over_formats(&self.output.formats);
         config.output.trace = self.output.trace.unwrap_or(config.output.trace);
         config.output.tags.extend(self.output.tags.iter().cloned());
         self.compare.lay_over(&mut config.compare);
@@ -326,8 +328,9 @@ fn load(args: &RunArgs, target: &Target, told: Told, env: &mut Env) -> Result<Lo
     let config = args.config(&target.server, env)?;
     args.scenario.refuse_unused(config.scenario.name)?;
     args.output.refuse_idle_threads(config.scenario.name)?;
-    for unused in config.unused().iter().filter(|_| told == Told::Everything) {
-        env.err(&format!("note: {unused}\n"));
+    if told == Told::Everything {
+        let unused = config.unused().into_iter().map(|unused| unused.to_string());
+        unused.chain(config.cautions()).for_each(|note| env.err(&format!("note: {note}\n")));
     }
     args.refuse_two_hang_thresholds(&config)?;
     let server = target.server.resolve(&config, env)?;

@@ -35,8 +35,9 @@ pub(super) fn faults() -> String {
 }
 
 pub(super) fn outcomes() -> String {
-    let about = "Every failed call falls into exactly one category, and every command ends with one \
-                 of these codes.";
+    let about = "Every failed call falls into exactly one category (docs/design/load.md says why these). \
+                 A command ends with one of the codes below, unless the last table names it: it stands in \
+                 for somebody else, or serves until it is told to stop.";
     let mut text = titled("Error categories and exit codes", about);
     text.push_str(&head(&["category", "what it means"]));
     for category in ErrorCategory::ALL {
@@ -45,6 +46,10 @@ pub(super) fn outcomes() -> String {
     text.push_str(&head(&["exit code", "what it means"]));
     for (code, meaning) in Exit::CODES {
         text.push_str(&row(&[&format!("`{code}`"), meaning]));
+    }
+    text.push_str(&head(&["command", "exit code"]));
+    for (command, code) in Exit::OTHERWISE {
+        text.push_str(&row(&[command, code]));
     }
     text
 }

@@ -2,8 +2,9 @@
 
 use std::{
     fs,
+    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
-    process::Command,
+    process::{Command, Output},
 };
 
 use serde_json::Value;
@@ -204,29 +205,71 @@ fn script_of_action(step: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
+/// Does what the action does with these arguments, and with this as our program.
+fn act(dir: &Path, program: &Path, args: &str) -> Output {
+    let bin = dir.join("bin");
+    fs::create_dir_all(&bin).unwrap();
+    let link = bin.join("mcp-loadtest");
+    let _ = fs::remove_file(&link);
+    std::os::unix::fs::symlink(program, link).unwrap();
+    let script = script_of_action("Test");
+    let shell = ["--noprofile", "--norc", "-e", "-o", "pipefail", "-c"];
+    let mut bash = Command::new("bash");
+    bash.args(shell).arg(script).current_dir(dir);
+    bash.env("ROOT", dir).env("ARGS", args).env("GITHUB_OUTPUT", dir.join("outputs"));
+    bash.output().unwrap()
+}
+
 #[test]
 fn the_action_passes_its_arguments_on_as_they_are() {
     let dir = tempfile::tempdir().unwrap();
-    let bin = dir.path().join("bin");
-    fs::create_dir(&bin).unwrap();
-    let program = env!("CARGO_BIN_EXE_mcp-loadtest");
-    std::os::unix::fs::symlink(program, bin.join("mcp-loadtest")).unwrap();
-    let args = format!("probe\n--server\n{}\n--only\nunknown_tool\n", mock("mock-normal.py"));
-    let outputs = dir.path().join("outputs");
-    let run = |args: &str| {
-        let script = script_of_action("Test");
-        let shell = ["--noprofile", "--norc", "-e", "-o", "pipefail", "-c"];
-        let mut bash = Command::new("bash");
-        bash.args(shell).arg(script).current_dir(dir.path());
-        bash.env("ROOT", dir.path()).env("ARGS", args).env("GITHUB_OUTPUT", &outputs);
-        bash.output().unwrap()
-    };
-    let ran = run(&args);
+    let run = |args: &str| act(dir.path(), env!("CARGO_BIN_EXE_mcp-loadtest").as_ref(), args);
+    let ran = run(&format!("probe\n--server\n{}\n--only\nunknown_tool\n", mock("mock-normal.py")));
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-    assert_eq!(fs::read_to_string(&outputs).unwrap(), "passed=true\nverdict=PASS\n");
+    let outputs = fs::read_to_string(dir.path().join("outputs")).unwrap();
+    assert_eq!(outputs, "passed=true\nverdict=PASS\n");
     let hostile = run("probe\n--server\n$(touch forged); `touch forged`");
     assert_eq!(hostile.status.code(), Some(2));
     assert!(!dir.path().join("forged").exists(), "no shell reads the arguments");
+    // A command that has no `--github` is carried out all the same.
+    let doctor = run("doctor\n--only\nclock\n--json");
+    assert!(doctor.status.success(), "{}", String::from_utf8_lossy(&doctor.stderr));
+}
+
+/// The commands that have this flag, as they are written.
+fn commands_with(flag: &str, name: &str, command: &clap::Command, found: &mut Vec<String>) {
+    if command.get_arguments().any(|arg| arg.get_long() == Some(flag)) {
+        found.push(name.to_owned());
+    }
+    for inner in command.get_subcommands() {
+        commands_with(flag, format!("{name} {}", inner.get_name()).trim(), inner, found);
+    }
+}
+
+#[test]
+fn the_action_adds_its_flag_where_there_is_one_and_never_behind_two_dashes() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = dir.path().join("words");
+    fs::write(&program, "#!/bin/sh\nprintf '%s\\n' \"$@\"\n").unwrap();
+    fs::set_permissions(&program, PermissionsExt::from_mode(0o700)).unwrap();
+    let said = |words: &str| {
+        let ran = act(dir.path(), &program, &words.replace(' ', "\n"));
+        String::from_utf8(ran.stdout).unwrap().trim_end().replace('\n', " ")
+    };
+    let everything = mcp_loadtest_cli::command();
+    let mut known = Vec::new();
+    commands_with("github", "", &everything, &mut known);
+    for command in &known {
+        assert_eq!(said(command), format!("{command} --github"));
+    }
+    for command in everything.get_subcommands().map(clap::Command::get_name) {
+        let is_known = known.iter().any(|known| known == command);
+        assert_eq!(said(command).contains("--github"), is_known, "{command}");
+    }
+    let gateway = "gateway --only cancel -- my-gateway {upstream} -- --flag";
+    let added = "gateway --only cancel --github -- my-gateway {upstream} -- --flag";
+    assert_eq!(said(gateway), added);
+    assert_eq!(said("llm --verdict -- app verdict"), "llm --verdict -- app verdict");
 }
 
 /// The command lines of the examples, as words.

@@ -94,6 +94,32 @@ fn a_trace_with_holes_is_refused_and_the_run_is_still_told_in_every_form() {
 }
 
 #[test]
+fn a_soak_that_will_not_tell_of_memory_says_so_first() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = mock("mock-normal.py");
+    let soak = ["run", "-s", &server, "--tool", "echo", "--scenario", "soak", "--duration", "1s"];
+    let told = |interval: &str| {
+        let ran = run_in(dir.path(), &[&soak[..], &["--leak-check-interval", interval]].concat());
+        assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+        ran.err.contains("note: whether memory leaks will not be told")
+    };
+    assert_eq!((told("200ms"), told("50ms")), (true, false));
+}
+
+#[test]
+fn an_export_comes_in_addition_to_the_usual_forms() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = mock("mock-normal.py");
+    let load = ["run", "-s", &server, "--tool", "echo", "--duration", "300ms"];
+    let ran = run_in(dir.path(), &[&load[..], &["--format", "hlog"]].concat());
+    assert!(ran.code == 0 && ran.out.starts_with("PASS"), "{}{}", ran.out, ran.err);
+    let run = std::fs::read_dir(dir.path().join("runs")).unwrap().next().unwrap().unwrap().path();
+    for file in ["latency.hlog", "report.md", "report.html", "metrics.json"] {
+        assert!(run.join(file).exists(), "{file}");
+    }
+}
+
+#[test]
 fn the_demo_comes_out_as_it_must() {
     let dir = tempfile::tempdir().unwrap();
     let ran = run_in(dir.path(), &["demo", "--duration", "500ms"]);

@@ -11,7 +11,7 @@ use crate::{
 
 /// Settings that change what is concluded, not what is done to the server.
 const HARMLESS: &[&str] =
-    &["hang_threshold", "grace_period", "leak_check_interval", "latency_drift_ms_per_sec"];
+    &["hang_threshold", "grace_period", "sample_interval", "latency_drift_ms_per_sec"];
 
 fn reason(id: &str, message: impl Into<String>) -> Reason {
     Reason { id: id.to_owned(), message: message.into() }

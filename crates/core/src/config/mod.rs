@@ -27,7 +27,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::de::DeTable;
 
-use crate::{scenario::Scenario, server::Server, thresholds::Thresholds};
+use crate::{
+    scenario::{Scenario, ScenarioKind},
+    server::Server,
+    thresholds::Thresholds,
+};
 
 pub use arguments::Arguments;
 pub use call_arguments::CallArguments;
@@ -113,6 +117,14 @@ impl Config {
     /// What is set but has no effect on this run.
     pub fn unused(&self) -> Vec<ConfigError> {
         self.scenario.unused()
+    }
+
+    /// What is known before the run to stay open at its end.
+    pub fn cautions(&self) -> Vec<String> {
+        match self.to_scenario().map(|scenario| scenario.kind) {
+            Ok(ScenarioKind::Soak(soak)) => soak.caution().into_iter().collect(),
+            _ => Vec::new(),
+        }
     }
 
     /// The scenario that the configuration describes.

@@ -36,6 +36,15 @@ impl Default for OutputConfig {
 }
 
 impl OutputConfig {
+    /// Takes the forms that flags name, in place of those that there are. Exports alone come in addition:
+    /// they are for other programs, and whoever asks for one still wants to be told how the run went.
+    pub fn lay_over_formats(&mut self, named: &[Format]) {
+        if named.iter().any(|format| !format.is_export()) {
+            self.formats.clear();
+        }
+        self.formats.extend(named);
+    }
+
     /// Judges the tags: they are searched for and printed in one line.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         let bad = |tag: &&String| {
@@ -56,6 +65,14 @@ impl OutputConfig {
 impl Format {
     /// The forms of a run that does not say which.
     pub const USUAL: [Self; 4] = [Self::Markdown, Self::Html, Self::Json, Self::Terminal];
+
+    /// The forms that are no report but figures for another program.
+    pub const EXPORTS: [Self; 2] = [Self::Hlog, Self::Openmetrics];
+
+    /// Whether it is one of [`Self::EXPORTS`].
+    pub fn is_export(self) -> bool {
+        Self::EXPORTS.contains(&self)
+    }
 }
 
 /// Which calls are kept in the trace. Failures, hangs, samples and notes are in all but `off`.
@@ -107,6 +124,20 @@ mod tests {
                 "[output] tags",
                 "{tag}"
             );
+        }
+    }
+
+    #[test]
+    fn exports_alone_come_in_addition_and_every_other_form_in_place_of_what_was_there() {
+        let laid_over = |named: &[Format]| {
+            let mut output = OutputConfig::default();
+            output.lay_over_formats(named);
+            output.formats
+        };
+        assert_eq!(laid_over(&[]), Format::USUAL);
+        assert_eq!(laid_over(&Format::EXPORTS), [&Format::USUAL[..], &Format::EXPORTS].concat());
+        for named in [&[Format::Json][..], &[Format::Hlog, Format::Json]] {
+            assert_eq!(laid_over(named), named);
         }
     }
 

@@ -12,8 +12,9 @@ use super::{
 use crate::{
     config::{ConfigError, ScenarioConfig},
     pace::{Arrival, Level},
+    stats::{envelope::default_warmup, leak::ENOUGH},
     thresholds::Thresholds,
-    units::{as_text, format_span},
+    units::{as_text, format_duration, format_span},
 };
 
 /// Settings of `soak`.
@@ -85,10 +86,33 @@ impl Settings for Soak {
     }
 }
 
-/// A line through fewer points says nothing.
+/// A line through fewer points says nothing, whatever the line is for.
 const FEWEST_SAMPLES: f64 = 3.0;
 /// Samples that a short soak is given, unless its interval is set.
 const SAMPLES: u32 = 40;
+
+/// How often a soak of this length looks, unless it is told.
+fn usual_interval(duration: Duration) -> Duration {
+    Soak::default().sample_interval.min(duration / SAMPLES)
+}
+
+impl Soak {
+    /// What is known before the run to stay open: whether memory leaks, where too few samples are taken.
+    /// It is no error, because the latency of such a run can be judged.
+    pub fn caution(&self) -> Option<String> {
+        let judged = self.duration.saturating_sub(default_warmup(self.duration));
+        let longest = judged / ENOUGH as u32;
+        (self.sample_interval > longest).then(|| {
+            format!(
+                "whether memory leaks will not be told: with `leak_check_interval` {} a soak of {} has \
+                 fewer than {ENOUGH} samples after its warm-up; use {} or less",
+                format_duration(self.sample_interval),
+                format_duration(self.duration),
+                format_duration(longest)
+            )
+        })
+    }
+}
 
 impl Configured for Soak {
     const KEYS: &'static [&'static str] = &[
@@ -104,12 +128,11 @@ impl Configured for Soak {
     fn from_config(config: &ScenarioConfig, _: &Thresholds) -> Result<Self, ConfigError> {
         let default = Self::default();
         let duration = config.duration.unwrap_or(default.duration);
-        let interval = default.sample_interval.min(duration / SAMPLES);
         let drift = config.latency_drift_ms_per_sec;
         Ok(Self {
             load: config.level(default.load)?,
             duration,
-            sample_interval: config.leak_check_interval.unwrap_or(interval),
+            sample_interval: config.leak_check_interval.unwrap_or(usual_interval(duration)),
             latency_drift_ms_per_sec: drift.unwrap_or(default.latency_drift_ms_per_sec),
             max_in_flight: config.max_in_flight.unwrap_or(default.max_in_flight),
         })
@@ -135,9 +158,12 @@ impl ScenarioBuilder<Soak> {
         self
     }
 
-    /// How long it lasts.
+    /// How long it lasts. A short one looks more often than the usual one, unless it is said how often.
     pub fn duration(mut self, duration: Duration) -> Self {
         self.kind.duration = duration;
+        if self.kind.sample_interval == Soak::default().sample_interval {
+            self.kind.sample_interval = usual_interval(duration);
+        }
         self
     }
 

@@ -210,6 +210,25 @@ fn the_least_is_taken_and_less_is_not() {
 }
 
 #[test]
+fn a_soak_that_cannot_tell_whether_memory_leaks_says_so_before_it_runs() {
+    let caution = |duration: Duration, interval: Duration| {
+        let scenario = Scenario::soak().duration(duration).sample_interval(interval).build();
+        let ScenarioKind::Soak(soak) = scenario.kind else { panic!("{:?}", scenario.kind) };
+        soak.caution()
+    };
+    // A quarter is warm-up, or thirty seconds: twelve samples remain, or eleven.
+    let ms = Duration::from_millis;
+    for (duration, longest) in [(ms(16_000), ms(1_000)), (ms(150_000), ms(10_000))] {
+        assert_eq!(caution(duration, longest), None);
+        let told = caution(duration, longest + ms(1)).expect("too few");
+        assert!(told.ends_with(&format!("use {}s or less", longest.as_secs())), "{told}");
+    }
+    let short = Scenario::soak().duration(ms(60_000)).build();
+    let ScenarioKind::Soak(short) = short.kind else { panic!("{:?}", short.kind) };
+    assert_eq!(short.caution(), None, "a short soak looks more often by itself");
+}
+
+#[test]
 fn settings_that_do_not_go_together_are_refused() {
     for (section, key) in [
         ("type = 'sustained'\nrate = '5/s'\nconcurrent = 2", "concurrent"),

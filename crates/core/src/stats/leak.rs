@@ -1,9 +1,9 @@
 //! Whether something grows without end: memory, open files, threads.
 //!
-//! Seed 15.3 fits a line and compares its growth over the run with a limit. Alone that takes three
+//! A line through the samples whose growth over the run exceeds a limit is not enough: it takes three
 //! healthy servers for leaking ones: one whose collector has not come by yet, one that fills a cache
 //! and stays there, and one that is only noisy. Growth is therefore a leak only if all of this
-//! holds, asked in this order:
+//! holds, asked in this order (docs/design/leaks.md says why):
 //!
 //! | question | otherwise |
 //! |---|---|
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_is_hardly_ever_a_leak_even_where_seed_15_3_would_be_fooled() {
+    fn noise_is_hardly_ever_a_leak_even_where_a_line_alone_would_be_fooled() {
         // A limit of zero and the fewest samples: half of all runs exceed it by chance.
         let leaks = |count: usize| {
             let leaks = (0..4000).filter(|seed| {

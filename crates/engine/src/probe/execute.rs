@@ -8,13 +8,17 @@ use mcp_loadtest_core::{
     report::{Finding, RunInfo, Severity},
     scenario::Scenario,
     seed::Seed,
+    server::shell_word,
     thresholds::Thresholds,
+    units::format_duration,
 };
 use mcp_loadtest_wire::session::{Options, Session};
 use tokio::{sync::oneshot, time::Instant};
 
 use super::{
-    Check, PROBES, Probe, ProbeReport, ToolProbe, ToolVerdict, bench::Bench, checks::Running,
+    Check, PROBES, Probe, ProbeReport, ToolProbe, ToolVerdict,
+    bench::{Bench, Settings},
+    checks::Running,
 };
 use crate::{
     conductor::{choose_revision, on_local_runtime},
@@ -160,14 +164,47 @@ impl Probe {
         }
     }
 
+    /// The command that carries a check out again.
     fn reproduce(&self, check: &str, tool: Option<&str>) -> String {
-        let server = self.named.clone().unwrap_or_else(|| self.server.as_flags());
-        let mut command = format!("mcp-loadtest probe {server} --only {check}");
+        let mut flags = format!("--only {check}");
         if let Some(tool) = tool {
-            command.push_str(&format!(" --tool {}", mcp_loadtest_core::server::shell_word(tool)));
+            flags.push_str(&format!(" --tool {}", shell_word(tool)));
         }
         if self.settings.depth == Depth::Deep {
-            command.push_str(" --deep");
+            flags.push_str(" --deep");
+        }
+        self.command(&flags)
+    }
+
+    /// The command that calls the tools again. Every probe does; the checks after it are the same, or few.
+    fn call_again(&self) -> String {
+        let Settings { tool, arguments, .. } = &self.settings;
+        let mut flags = match &self.only {
+            Some(only) => format!("--only {}", Vec::from_iter(only.iter().cloned()).join(",")),
+            None => "--quick".to_owned(),
+        };
+        if let Some(tool) = tool {
+            flags.push_str(&format!(" --tool {}", shell_word(tool)));
+        }
+        if let Some(arguments) = arguments {
+            flags.push_str(&format!(" --args {}", shell_word(&arguments.to_string())));
+        }
+        self.command(&flags)
+    }
+
+    /// A probe of this server with these flags, and with the others that decide what is sent and how long
+    /// is waited for an answer.
+    fn command(&self, flags: &str) -> String {
+        let server = self.named.clone().unwrap_or_else(|| self.server.as_flags());
+        let mut command = format!("mcp-loadtest probe {server} {flags}");
+        let usual = Thresholds::default();
+        for (flag, time, usual) in [
+            ("--hang-threshold", self.settings.hang_timeout, usual.hang_timeout),
+            ("--grace-period", self.settings.grace_period, usual.grace_period),
+        ] {
+            if time != usual {
+                command.push_str(&format!(" {flag} {}", format_duration(time)));
+            }
         }
         if self.settings.allow_destructive {
             command.push_str(" --allow-destructive");
@@ -200,6 +237,9 @@ impl Probe {
             "nothing_measured" => called,
             _ => true,
         });
+        for found in findings.iter_mut().filter(|found| found.severity > Severity::Info) {
+            found.reproduce = Some(self.call_again());
+        }
         findings
     }
 }

@@ -34,7 +34,9 @@ pub(super) const ENTRY: Entry = Entry {
    (lazy initialisation) from a slow tool.
 10. Stop the server (end of input, then SIGTERM, then SIGKILL) and report:
    - any DEADLOCK -> CRITICAL, \"DEADLOCK DETECTED\"
-   - more than half of the burst SLOW -> WARNING, \"concurrency degrades latency\"
+   - more than half of the burst SLOW -> WARNING, \"concurrency degrades latency\"; also where fewer
+     are, of a server that takes one call at a time; but not where the calls of step 9 show that all
+     of the burst only waited for a slow first call
    - else PASS",
     knobs: "--concurrent, --hang-threshold, --grace-period, --tool, --args, --bail-early, --steady-calls, --sessions",
     drive: |stage| Box::pin(drive(stage)) as Driving,

@@ -15,9 +15,14 @@ pub(super) const ENTRY: Entry = Entry {
    the server.
 3. Throw the first 30 s of samples away (of a short run the first quarter): caches fill, compilers
    compile.
-4. Fit a line through the rest: LEAK_DETECTED when it predicts more growth over the run than
-   `memory_growth_mb` (default 10), both as it is and on the lowest values of each window;
-   INDETERMINATE when the points scatter too much (R² below 0.5).
+4. Fit a line through the rest, and one through its floor (the lowest values of each window that it
+   never falls below again). LEAK_DETECTED only if all of this holds:
+   - both predict more growth over the run than `memory_growth_mb` (default 10);
+   - the growth goes on to the end: what is level by then is a cache that is full;
+   - it began in the first half of the time;
+   - both lines are clear: R² of 0.5, and a slope of five standard errors.
+   No leak when the line, or what is surely left of it on the floor, keeps the limit, or when it has been
+   level for the second half; else INDETERMINATE. Open files are judged alike, with a limit of 20.
 5. Fit a line through the mean latency of every second: drift when it grows by more than
    `latency_drift_ms_per_sec`; INDETERMINATE when too few seconds are left to show it.",
     knobs: "--concurrent, --rate, --duration, --leak-check-interval, --latency-drift, --memory-growth-mb",

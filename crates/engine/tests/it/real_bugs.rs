@@ -28,7 +28,9 @@ use crate::{
 };
 
 /// HKUDS/Vibe-Trading, pull requests 85 and 86: the first call pays for an import of many seconds.
-/// On Linux it is slow and not a deadlock, which a tool that is used in earnest must tell apart.
+/// Where it was reported, the import never ends in the worker thread that makes it. On Linux it takes its
+/// seconds and ends, so what must be found is the cliff, and a deadlock must not be
+/// (docs/design/silence.md).
 mod vibe_trading {
     use super::*;
 

@@ -1,6 +1,6 @@
 //! A finding can be seen again by whoever is told of it.
 
-use std::process::Command;
+use std::{collections::BTreeMap, process::Command};
 
 use serde_json::Value;
 
@@ -20,26 +20,44 @@ fn carry_out(command: &str) -> Value {
     serde_json::from_slice(&ran.stdout).unwrap_or_else(|_| panic!("{command}: {said}"))
 }
 
+/// The id of every finding that warns or worse, and its command: there is none without.
+fn commands_of(report: &Value) -> Vec<(&str, &str)> {
+    let all = report["findings"].as_array().unwrap();
+    let grave = all.iter().filter(|found| found["severity"] != "info");
+    let commands = grave.map(|found| {
+        let command = found["reproduce"].as_str().unwrap_or_else(|| panic!("{found:#}"));
+        (found["id"].as_str().unwrap(), command)
+    });
+    commands.collect()
+}
+
 #[test]
 fn the_command_of_a_finding_finds_it_again() {
     let listening = listening_mock("bad-http-session.py", &[]);
     let over_pipes = |name: &str| vec!["-s".to_owned(), mock(name)];
-    for (server, only) in [
-        (over_pipes("bad-wrong-type.py"), "wrong_type,missing_required"),
-        (over_pipes("bad-batch.py"), "batch,envelope"),
-        (vec!["--url".into(), listening.url.clone()], "http_session"),
+    let set = |name: &str, setting: &str| [over_pipes(name), vec!["--env".into(), setting.into()]];
+    for (server, only, expected) in [
+        (over_pipes("bad-wrong-type.py"), "wrong_type,missing_required", "wrong_type"),
+        (over_pipes("bad-batch.py"), "batch,envelope", "batch"),
+        (vec!["--url".into(), listening.url.clone()], "http_session", "http_session"),
+        // What the calls of the tools show, before any check.
+        (over_pipes("mock-broken.py"), "unknown_tool", "deadlock"),
+        (set("mock-crash.py", "MOCK_CRASH_RATE=1").concat(), "unknown_tool", "server_crash"),
+        (set("hostile-frames.py", "HOSTILE=neither").concat(), "unknown_tool", "malformed_reply"),
     ] {
         let server: Vec<_> = server.iter().map(String::as_str).collect();
-        let ran = run(&[&["probe", "--json", "--only", only], server.as_slice()].concat());
+        let brisk = ["--hang-threshold", "1s", "--grace-period", "1s", "--only", only];
+        let ran = run(&[&["probe", "--json"], &brisk[..], server.as_slice()].concat());
         let report: Value = serde_json::from_str(&ran.out).unwrap();
-        let all = report["findings"].as_array().unwrap();
-        let told: Vec<_> = all.iter().filter(|found| found["reproduce"].is_string()).collect();
-        assert!(!told.is_empty(), "{only}: {:?}", findings(&report));
-        for found in told {
-            let (id, command) =
-                (found["id"].as_str().unwrap(), found["reproduce"].as_str().unwrap());
+        assert!(has_finding(&report, expected), "{server:?}: {:?}", findings(&report));
+        let mut ids = BTreeMap::<_, Vec<_>>::new();
+        commands_of(&report).into_iter().for_each(|(id, command)| {
+            ids.entry(command).or_default().push(id);
+        });
+        for (command, ids) in ids {
             let again = carry_out(command);
-            assert!(has_finding(&again, id), "{command}: {:?}", findings(&again));
+            let is_there = |id: &&str| has_finding(&again, id);
+            assert!(ids.iter().all(is_there), "{command}: {ids:?} {:?}", findings(&again));
         }
     }
 }
@@ -54,12 +72,16 @@ fn the_command_of_a_load_finds_it_again_and_asks_for_its_secrets() {
     let secret = ["--env", "MOCK_TOKEN=s3cret"];
     let found = |args: &[&str]| {
         let report: Value = serde_json::from_str(&run(args).out).unwrap();
-        let all = report["findings"].as_array().unwrap().clone();
-        let told = all.into_iter().find(|found| found["reproduce"].is_string());
-        let told = told.unwrap_or_else(|| panic!("{report:#}"));
-        (told["id"].as_str().unwrap().to_owned(), told["reproduce"].as_str().unwrap().to_owned())
+        let told = commands_of(&report);
+        let (id, command) = told.first().unwrap_or_else(|| panic!("{report:#}"));
+        ((*id).to_owned(), (*command).to_owned())
     };
     let (id, command) = found(&[&load[..], &flags[..]].concat());
+    assert!(has_finding(&carry_out(&command), &id), "{command}");
+    let brisk = ["--hang-threshold", "1s", "--grace-period", "1s", "--json", "-o", dir];
+    let probe = ["deadlock-probe", "-s", &mock("mock-broken.py"), "--tool", "echo"];
+    let (id, command) = found(&[&probe[..], &brisk[..]].concat());
+    assert_eq!(id, "deadlock");
     assert!(has_finding(&carry_out(&command), &id), "{command}");
     let (id, command) = found(&[&load[..], &flags[..], &secret[..]].concat());
     assert!(has_finding(&carry_out(&format!("{command} {}", secret.join(" "))), &id), "{command}");

@@ -1,5 +1,9 @@
 //! Answers that no server should give: each has its finding, and none does harm.
 
+use std::path::Path;
+
+use serde_json::Value;
+
 use super::{against, against_in, file_of_run, findings, has_finding, summary};
 use crate::{
     harness::{Ran, run, run_in},
@@ -81,18 +85,41 @@ fn deep_wide_and_doubled_json_is_taken_or_told() {
     ]);
 }
 
+/// The evidence of all findings of the one run in this directory.
+fn evidence_in(dir: &Path) -> String {
+    let metrics: Value = serde_json::from_str(&file_of_run(dir, "metrics.json")).unwrap();
+    let found = metrics["findings"].as_array().unwrap().iter();
+    let lines = found.flat_map(|found| found["evidence"].as_array().into_iter().flatten());
+    lines.map(|line| line.as_str().unwrap()).collect::<Vec<_>>().join("\n")
+}
+
 #[test]
 fn bytes_that_are_no_message_cost_only_their_call() {
-    over_pipes(&[
-        broken("not_utf8"),
-        odd("byte_order_mark", "frame_defect"),
-        broken("nul"),
-        fine("carriage_return"),
-        broken("two_on_a_line"),
-        broken("over_two_lines"),
-        broken("trailing_comma"),
-        broken("batch"),
-    ]);
+    let first_only = [PATIENT, &["--env", "HOSTILE_CALLS=1"]].concat();
+    for (mode, failed, shown) in [
+        ("not_utf8", 1, r"invalid_utf8: {"),
+        ("not_utf8", 1, r#""x":"\xff\xfe""#),
+        ("byte_order_mark", 0, r"\u{feff}{"),
+        ("nul", 1, r"}\x00"),
+        ("carriage_return", 0, ""),
+        ("two_on_a_line", 1, r#"}{"jsonrpc""#),
+        ("over_two_lines", 1, r"truncated_json: {"),
+        ("over_two_lines", 1, r#"not_json: "result""#),
+        ("trailing_comma", 1, r",}"),
+        ("batch", 1, r"batch: [{"),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let told = summary(&against_in(dir.path(), "hostile-frames.py", mode, &first_only));
+        let calls = told["requests"].as_u64().unwrap();
+        assert_eq!(
+            (&told["errors"], &told["ok"]),
+            (&failed.into(), &(calls - failed).into()),
+            "{mode}"
+        );
+        let evidence = evidence_in(dir.path());
+        assert!(evidence.contains(shown), "{mode}: {evidence}");
+        assert_eq!(evidence.is_empty(), shown.is_empty(), "{mode}: {evidence}");
+    }
 }
 
 #[test]
@@ -136,8 +163,20 @@ fn lengths_and_chunks_that_lie_are_noticed() {
 
 #[test]
 fn replies_that_are_none_are_malformed() {
-    for mode in ["page", "half", "accepted", "no_content", "gzip"] {
-        check(&broken(mode), &over_http(mode));
+    for (mode, shown) in [
+        ("page", "HTTP 200 with a body that is neither JSON nor an event stream: <html>"),
+        ("half", r#"HTTP 200 without a reply to the request: {"jsonrpc""#),
+        ("accepted", "HTTP 202 without a reply"),
+        ("no_content", "HTTP 204 without a reply"),
+        // As it came: nothing was unpacked.
+        ("gzip", r"HTTP 200 without a reply to the request: \x1f\x8b"),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let server = listening_mock("hostile-http.py", &[("HOSTILE", mode)]);
+        let ran = run_in(dir.path(), &[PATIENT, BRISK, &["--url", &server.url]].concat());
+        check(&broken(mode), &ran);
+        let evidence = evidence_in(dir.path());
+        assert!(evidence.contains(shown), "{mode}: {evidence}");
     }
 }
 
@@ -184,7 +223,7 @@ fn a_reply_that_comes_after_its_call_was_given_up_is_no_second_failure() {
     let told = summary(&ran);
     assert_eq!((&told["errors"], &told["deadlock_count"]), (&1.into(), &1.into()), "{told:#}");
     assert!(!has_finding(&told, "orphan_reply"), "{told:#}");
-    let trace = std::path::Path::new(told["run_dir"].as_str().unwrap()).join("trace.jsonl");
+    let trace = Path::new(told["run_dir"].as_str().unwrap()).join("trace.jsonl");
     let trace = std::fs::read_to_string(trace).unwrap();
     assert!(trace.contains("late_reply"), "the reply is written down as late");
 }

@@ -7,7 +7,9 @@ use crate::{
     process::{binary, listening_mock},
 };
 
-/// What we promise to need at most, whatever the server does; a megabyte for each caller is extra.
+/// What we promise to need at most, whatever the server does. A megabyte for each caller and what
+/// `--max-message` allows for each reply under way are extra, and counted nowhere here: it is enough for
+/// the few callers of these tests.
 const MOST_MB: u64 = 300;
 
 #[expect(clippy::disallowed_methods, reason = "memory of another process is looked at in turns")]

@@ -79,7 +79,7 @@ pub(super) const PROMISES: &[Promise] = &[
     ),
     promise(
         "P7",
-        "Whatever a server sends, we need less than 300 MB, and a megabyte for each caller.",
+        "Whatever a server sends, we need less than 300 MB, a megabyte for each caller, and `--max-message` for each reply that is under way.",
         Tested(&[
             "cli abuse::bounds::memory_stays_small_over_pipes",
             "cli abuse::bounds::memory_stays_small_over_http",
@@ -108,7 +108,7 @@ pub(super) const PROMISES: &[Promise] = &[
     ),
     promise(
         "P10",
-        "A finding comes with the command that shows it again.",
+        "A finding of a run, a probe, a suite or the fuzzer that warns or says more comes with the command that shows it again. A remark of `gateway` names its check, which `--only` makes again; `llm verdict` judges a journal, which can be judged again.",
         Tested(&[
             "cli abuse::again::the_command_of_a_finding_finds_it_again",
             "cli abuse::again::the_command_of_a_load_finds_it_again_and_asks_for_its_secrets",
@@ -137,7 +137,7 @@ pub(super) const PROMISES: &[Promise] = &[
             "mock faults::selectors::numbers_choose_the_same_calls_everywhere",
             "mock faults::selectors::a_window_opens_and_closes",
             "mock admin::faults_are_switched_while_it_runs",
-            "cli proxy::stdio::a_killed_proxy_leaves_no_server_behind",
+            "cli proxy::stdio::a_proxy_that_is_killed_while_a_call_hangs_ends_everything_and_begins_anew",
             "cli abuse::ours::a_mock_that_hangs_on_purpose_ends_when_it_is_told_to",
         ]),
     ),

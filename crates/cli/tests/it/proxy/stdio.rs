@@ -347,23 +347,49 @@ fn every_message_is_written_down() {
     assert!(rows[3]["fault"].as_str().unwrap().contains(r#""seed":1"#));
 }
 
+/// Waits until a process whose command line ends like this is there, or none is any more.
 #[cfg(target_os = "linux")]
-#[test]
-fn a_killed_proxy_leaves_no_server_behind() {
-    let mut proxy = Piped::start(proxy(&[], &["sleep".to_owned(), "987.654".to_owned()]));
+fn wait_for_process(end: &str, wanted: bool) {
     let is_there = || {
         let processes = std::fs::read_dir("/proc").unwrap().flatten();
         let mut lines =
             processes.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
-        lines.any(|line| line.ends_with(b"sleep\0987.654\0"))
+        lines.any(|line| line.ends_with(end.as_bytes()))
     };
-    let wait_until = |wanted: bool| {
-        while is_there() != wanted {
-            std::thread::yield_now();
-        }
-    };
-    wait_until(true);
+    while is_there() != wanted {
+        std::thread::yield_now();
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_killed_proxy_leaves_no_server_behind() {
+    let mut proxy = Piped::start(proxy(&[], &["sleep".to_owned(), "987.654".to_owned()]));
+    let server = "sleep\0987.654\0";
+    wait_for_process(server, true);
     proxy.child.kill().unwrap();
     proxy.child.wait().unwrap();
-    wait_until(false);
+    wait_for_process(server, false);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_proxy_that_is_killed_while_a_call_hangs_ends_everything_and_begins_anew() {
+    // The server takes no notice of the word, but can be found by it.
+    let word = format!("killed-while-hanging-{}", std::process::id());
+    let server = [normal(), vec![word.clone()]].concat();
+    let mut killed = Piped::start(proxy(&["hang"], &server)).greet();
+    wait_for_process(&format!("{word}\0"), true);
+    killed.send(&call(2));
+    // Requests are treated in their order: what is not touched is answered after the call began to hang.
+    killed.send(&request(3, "tools/list", json!({})));
+    assert_eq!(killed.receive()["id"], 3, "the call hangs");
+    killed.child.kill().unwrap();
+    assert_eq!(killed.rest(), "", "the client hears the end, and no answer");
+    killed.child.wait().unwrap();
+    wait_for_process(&format!("{word}\0"), false);
+    let mut anew = Piped::start(proxy(&[], &server)).greet();
+    anew.send(&call(2));
+    assert!(anew.receive()["result"].is_object(), "the fault went with the process that made it");
+    assert_eq!(anew.finish(), Some(0));
 }

@@ -4,14 +4,16 @@ use std::time::Duration;
 
 use futures_util::{SinkExt as _, StreamExt as _};
 use mcp_loadtest_core::{
-    event::note,
+    event::{Phase, note},
     hint::Hint as _,
     mcp::{Era, Revision},
     outcome::ErrorCategory,
 };
-use mcp_loadtest_wire::session::{Address, OpenError, Outgoing, Session, Target, find_revision};
+use mcp_loadtest_wire::session::{
+    Address, Deadlines, How, OpenError, Outgoing, Session, Target, find_revision,
+};
 use serde_json::{Value, json};
-use tokio::{net::TcpStream, task::spawn_local, time::sleep};
+use tokio::{io::AsyncWriteExt as _, net::TcpStream, task::spawn_local, time::sleep};
 use tokio_tungstenite::{
     WebSocketStream,
     tungstenite::{
@@ -216,6 +218,51 @@ async fn a_frame_that_claims_to_be_huge_is_refused_by_its_head() {
         let error = open(&target, &options).await.unwrap_err();
         assert!(error.to_string().contains("longer than"), "{error}");
         assert_eq!(notes.of(note::FRAME_TOO_LARGE).len(), 1);
+    })
+    .await;
+}
+
+/// A text message of frames that never end, each of this payload, in place of the first answer.
+async fn fragments(payload: &'static [u8]) -> Target {
+    script(move |socket| async move {
+        let mut socket = Socket::new(socket).await?;
+        socket.greet().await?;
+        socket.request().await?;
+        let mut socket = socket.0.into_inner();
+        let head = |first: u8| [&[first, payload.len() as u8], payload].concat();
+        socket.write_all(&head(0x01)).await.ok()?;
+        let many = head(0x00).repeat(KIB);
+        loop {
+            socket.write_all(&many).await.ok()?;
+        }
+    })
+    .await
+}
+
+#[tokio::test]
+async fn fragments_without_end_are_cut_off_at_the_limit() {
+    bounded(async {
+        let (options, notes) = options(KIB);
+        let session = open(&fragments(b"0123456789").await, &options).await.unwrap();
+        // Nothing was kept beyond the frame that went over it.
+        let words = "a message of 1030 bytes is longer than 1024";
+        failed(&call(&session).await, ErrorCategory::Disconnected, words);
+        assert_eq!(notes.of(note::FRAME_TOO_LARGE).len(), 1);
+        assert!(session.broken().is_some());
+    })
+    .await;
+}
+
+/// There is nothing in them to keep, and no end of them.
+#[tokio::test]
+async fn empty_fragments_without_end_keep_no_call_alive() {
+    bounded(async {
+        let session = open(&fragments(b"").await, &options(KIB).0).await.unwrap();
+        let prepared = session.prepare_tool_call("echo", &json!({}), &Value::Null);
+        let moment = Duration::from_millis(200);
+        let deadlines = Deadlines { hang: moment, grace: moment, timeout: Duration::MAX };
+        let reply = session.call(&prepared, How::new(Phase::Load, deadlines)).await;
+        assert_eq!(reply.failure(), Some(ErrorCategory::Deadlock), "{reply:?}");
     })
     .await;
 }

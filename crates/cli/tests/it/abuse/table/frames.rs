@@ -125,10 +125,12 @@ pub(super) const FRAMES: &[Case] = &[
     case(
         "F16",
         "WebSocket: a frame that claims 2^60 bytes, fragments without end, messages beyond the limit, pings",
-        "refused by its head; found `frame_too_large`; the session ends, we do not",
+        "refused by its head; found `frame_too_large`; the session ends, we do not; of empty fragments a call is a deadlock, when its time is over",
         Tested(&[
             "wire remote::websocket::a_frame_that_claims_to_be_huge_is_refused_by_its_head",
             "wire remote::websocket::a_message_that_is_too_long_ends_the_session_and_not_us",
+            "wire remote::websocket::fragments_without_end_are_cut_off_at_the_limit",
+            "wire remote::websocket::empty_fragments_without_end_keep_no_call_alive",
             "wire remote::websocket::messages_may_come_in_pieces_and_pings_are_answered",
             "wire remote::websocket::a_server_that_asks_for_ever_and_reads_nothing_is_left",
         ]),

@@ -20,8 +20,8 @@ pub(super) const OURS: &[Case] = &[
     ),
     case(
         "M2",
-        "`serve --mcp`: a server that is not on the list, or a list that has changed",
-        "refused",
+        "`serve --mcp`: a server that is not on the list, or a list that has changed since",
+        "refused; what the file says later is ignored, and what was read at the start counts",
         Tested(&[
             "cli serve::attacks::what_the_file_says_later_does_not_count",
             "cli serve::attacks::no_command_is_run_that_a_client_names",
@@ -116,6 +116,7 @@ pub(super) const OURS: &[Case] = &[
         "its server does not survive it; faults are in its memory alone and end with it",
         Tested(&[
             "cli proxy::stdio::a_killed_proxy_leaves_no_server_behind",
+            "cli proxy::stdio::a_proxy_that_is_killed_while_a_call_hangs_ends_everything_and_begins_anew",
             "cli proxy::http::connections_that_are_cut",
         ]),
     ),

@@ -119,8 +119,8 @@ pub(super) const SHOWN: &[Case] = &[
     ),
     case(
         "T13",
-        "`NO_COLOR`, `TERM=dumb`, a narrow terminal, no terminal, `LANG=C`",
-        "plain text; no colour or cursor codes where they are not wanted",
+        "`NO_COLOR`, `TERM=dumb`, no terminal, `LANG=C`",
+        "plain text; no colour or cursor codes where they are not wanted. A narrow terminal wraps lines of eighty characters by itself: a report that is kept in a log reads the same wherever it was made",
         Tested(&[
             "cli abuse::terminal::colours_and_cursors_are_for_terminals_that_want_them",
             "cli abuse::terminal::without_a_terminal_there_are_plain_lines",
