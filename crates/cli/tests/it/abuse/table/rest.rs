@@ -30,7 +30,7 @@ pub(super) const REST: &[Case] = &[
     case(
         "C4",
         "an output directory that is a file, a dead link, or one without the right to write",
-        "(2) before anything starts; a link to a directory is a directory (rights do not bind root: the test says so)",
+        "(2) before anything starts; a link to a directory is a directory",
         Tested(&[
             "cli abuse::files::a_directory_that_cannot_be_used_is_told_before_anything_starts",
         ]),
