@@ -318,7 +318,8 @@ async fn several_calls_are_chosen_by_weight_and_a_seed_repeats_the_choice() {
         requests.map(|line| line["params"]["arguments"]["text"] == "often").collect::<Vec<_>>()
     };
     let (one, other) = (choices().await, choices().await);
-    let common = one.len().min(other.len());
+    // A trace of very many calls is a sample: it has the first of them, and not all that came later.
+    let common = one.len().min(other.len()).min(1_000);
     assert!(common > 20, "{common} calls");
     assert_eq!(one[..common], other[..common]);
     let often = one.iter().filter(|often| **often).count() as f64 / one.len() as f64;

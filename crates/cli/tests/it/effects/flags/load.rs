@@ -418,7 +418,7 @@ pub(super) const RUN: &[Flag] = &[
             r#""requests": 6,"#,
         ),
     ),
-    Flag("--slow-tool", "", Shows(MIX, &["--slow-tool", "lorem"], r#""tool":"lorem""#)),
+    Flag("--slow-tool", "", Shows(MIX, &["--slow-tool", "lorem"], "\nlorem ")),
     Flag(
         "--slow-args",
         "[1]",
