@@ -5,7 +5,7 @@ use super::{
     ToolChange, comparable, figures, gate, runs::deadlocks,
 };
 use crate::{
-    report::Report,
+    report::{Report, figures::counted},
     stats::{
         bootstrap::{DifferenceVerdict, ENOUGH_ROUNDS, Figure, Tolerance, compare_paired},
         order::median,
@@ -159,7 +159,7 @@ fn too_few(values: &[(f64, f64)]) -> String {
 }
 
 fn plural(rounds: usize) -> String {
-    if rounds == 1 { "1 round".into() } else { format!("{rounds} rounds") }
+    counted(rounds as u64, "round")
 }
 
 fn spread(values: impl Iterator<Item = f64> + Clone) -> Option<Spread> {

@@ -102,6 +102,8 @@ impl Soak {
     pub fn caution(&self) -> Option<String> {
         let judged = self.duration.saturating_sub(default_warmup(self.duration));
         let longest = judged / ENOUGH as u32;
+        let whole = Duration::from_secs(longest.as_secs());
+        let longest = if whole.is_zero() { longest } else { whole };
         (self.sample_interval > longest).then(|| {
             format!(
                 "whether memory leaks will not be told: with `leak_check_interval` {} a soak of {} has \
@@ -158,12 +160,12 @@ impl ScenarioBuilder<Soak> {
         self
     }
 
-    /// How long it lasts. A short one looks more often than the usual one, unless it is said how often.
+    /// How long it lasts. A short one looks more often than a long one, unless it is said how often.
     pub fn duration(mut self, duration: Duration) -> Self {
-        self.kind.duration = duration;
-        if self.kind.sample_interval == Soak::default().sample_interval {
+        if self.kind.sample_interval == usual_interval(self.kind.duration) {
             self.kind.sample_interval = usual_interval(duration);
         }
+        self.kind.duration = duration;
         self
     }
 

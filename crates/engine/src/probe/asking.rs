@@ -14,9 +14,13 @@ use mcp_loadtest_wire::session::{
     Break, Deadlines, How, Outgoing, Prepared, RawReply, Session, Target,
 };
 use serde_json::Value;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 
 use super::{at_once::Fate, bench::Bench, seen::Seen};
+
+/// How long a server that refuses to say whether it is there may take to do so.
+const PAUSES: [Duration; 3] =
+    [Duration::from_millis(500), Duration::from_secs(1), Duration::from_secs(2)];
 
 /// Whether a server still answers.
 #[derive(Debug, Clone)]
@@ -27,6 +31,13 @@ pub(crate) enum Pulse {
     Silent,
     /// It is gone.
     Gone(Break),
+}
+
+impl Pulse {
+    /// Something answers, and nothing but that it cannot.
+    fn is_refused(&self) -> bool {
+        matches!(self, Self::Gone(cause) if cause.category == ErrorCategory::ServerError)
+    }
 }
 
 /// What a server said of a request that it did not carry out.
@@ -50,10 +61,25 @@ pub(crate) struct Sent {
 impl Bench {
     /// Whether the server still answers on this session, however slowly it may.
     pub(crate) async fn pulse(&self, session: &Session) -> Pulse {
+        let mut pulse = self.pulse_once(session).await;
+        for pause in PAUSES {
+            if !pulse.is_refused() {
+                break;
+            }
+            // A proxy may turn us away for a moment because of what we have just sent.
+            sleep(pause).await;
+            pulse = self.pulse_once(session).await;
+        }
+        // The next check must not be blamed for it.
+        self.condemned.set(self.condemned.get() || !matches!(pulse, Pulse::Alive));
+        pulse
+    }
+
+    async fn pulse_once(&self, session: &Session) -> Pulse {
         let method = lifecycle(session.revision()).control.method();
         let limit = self.settings.hang_timeout + self.settings.grace_period;
         let reply = session.control(How::setup(limit)).await;
-        let pulse = match Seen::of_reply(&reply, session.broken()) {
+        match Seen::of_reply(&reply, session.broken()) {
             Seen::Gone(cause) => Pulse::Gone(cause),
             Seen::Silent { .. } => Pulse::Silent,
             // The process may run; who gets nothing but this from it has no server any more.
@@ -68,10 +94,7 @@ impl Bench {
                 message: format!("answers {method} with an internal error: {message}").into(),
             }),
             _ => Pulse::Alive,
-        };
-        // The next check must not be blamed for it.
-        self.condemned.set(self.condemned.get() || !matches!(pulse, Pulse::Alive));
-        pulse
+        }
     }
 
     /// What has become of the server, if it does not serve on: some answer a control request and nothing else.
@@ -207,7 +230,7 @@ impl Bench {
         let pulse = async {
             let pulse = self.pulse(session).await;
             // An answer may be on its way behind that of the control request.
-            tokio::time::sleep(SETTLING).await;
+            sleep(SETTLING).await;
             pulse
         };
         tokio::pin!(pulse);

@@ -117,9 +117,11 @@ impl Inner {
         match self.session().filter(|_| self.behind.is_ours()) {
             None => self.end_call(id, &seen),
             Some(session) => {
+                self.losing.one(id, &seen);
                 tokio::task::spawn_local(async move {
                     let cause = session.inner.why_lost(seen).await;
                     session.inner.end_call(id, &cause);
+                    session.inner.losing.is_clear(id);
                 });
             }
         }

@@ -169,13 +169,18 @@ impl Inner {
         let at = self.clock.now();
         let failure = Failure { category, message: message.into(), code: None };
         let mut slots = self.slots.borrow_mut();
+        let is_handshake =
+            slots.prepared(id).is_some_and(|prepared| prepared.method() == method::INITIALIZE);
         let started = slots.waiting(id).map_or(at, |slot| {
             self.emit(&Event::Error { call: self.call_of(slot), at, failure: failure.clone() });
             slot.started
         });
         slots.abandon(id);
         drop(slots);
-        self.withdraw(id);
+        // The one request that a client must not withdraw.
+        if !is_handshake {
+            self.withdraw(id);
+        }
         reply_of(&failure, None, started, at)
     }
 

@@ -151,6 +151,10 @@ impl Inner {
     /// A deadline has passed. Nothing comes of it when the call goes on, watched.
     #[cold]
     fn miss(&self, id: u64, due: Due) -> Option<Ending> {
+        if let Some(seen) = self.losing.why(id) {
+            self.end_call(id, &seen);
+            return None;
+        }
         let reply = match due {
             Due::Overdue => {
                 self.begin_watch(id);

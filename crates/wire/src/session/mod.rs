@@ -38,6 +38,7 @@ mod tools;
 
 use std::{
     cell::{Cell, RefCell},
+    collections::BTreeMap,
     rc::{Rc, Weak},
     sync::Arc,
     time::Duration,
@@ -131,6 +132,33 @@ pub struct Break {
     pub message: Arc<str>,
 }
 
+/// What was seen of a loss while it is not yet clear whether the server died of it. A deadline that
+/// passes meanwhile ends a call with that, not with silence.
+#[derive(Debug, Default)]
+pub(crate) struct Losing {
+    session: RefCell<Option<Break>>,
+    calls: RefCell<BTreeMap<u64, Break>>,
+}
+
+impl Losing {
+    /// All calls of the session are lost.
+    pub(crate) fn all(&self, seen: &Break) {
+        *self.session.borrow_mut() = Some(seen.clone());
+    }
+
+    pub(crate) fn one(&self, id: u64, seen: &Break) {
+        self.calls.borrow_mut().insert(id, seen.clone());
+    }
+
+    pub(crate) fn is_clear(&self, id: u64) {
+        self.calls.borrow_mut().remove(&id);
+    }
+
+    pub(crate) fn why(&self, id: u64) -> Option<Break> {
+        self.calls.borrow().get(&id).or(self.session.borrow().as_ref()).cloned()
+    }
+}
+
 /// How the session counts what it does not report one by one.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
@@ -153,6 +181,7 @@ pub(crate) struct Inner {
     pub(crate) clock: Clock,
     pub(crate) counters: Counters,
     pub(crate) broken: RefCell<Option<Break>>,
+    pub(crate) losing: Losing,
     pub(crate) watch: RefCell<Option<forensics::Watch>>,
     pub(crate) tap: RefCell<Option<Tap>>,
     questions: Questions,

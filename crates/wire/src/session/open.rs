@@ -13,7 +13,7 @@ use mcp_loadtest_core::{
 use tokio::time::{Instant, sleep};
 
 use super::{
-    Counters, Hello, Inner, OpenError, Options, Session, Target,
+    Counters, Hello, Inner, Losing, OpenError, Options, Session, Target,
     address::{Address, HTTP, WS},
     behind::Behind,
 };
@@ -199,6 +199,7 @@ impl Session {
             clock: options.clock,
             counters: Counters::default(),
             broken: RefCell::default(),
+            losing: Losing::default(),
             watch: RefCell::default(),
             tap: RefCell::default(),
             questions: options.questions,

@@ -34,6 +34,9 @@ impl Inner {
             self.report_defects(&reading.defects, frame, at);
         }
         match reading.message {
+            // Whose number it is, is anybody's guess.
+            Some(Message::Response { body: Body::Unclear, .. })
+                if is_no_envelope(&reading.defects) => {}
             Some(Message::Response { id: Id::Number(id), body }) => {
                 self.settle(id, body, &reading.defects, at);
             }
@@ -77,10 +80,15 @@ impl Inner {
 
     /// A frame that is no message may still show which call it was meant for.
     fn take_unreadable(&self, frame: &[u8], defects: &[Defect], at: Duration) {
-        let looks_like_a_message = frame.trim_ascii_start().starts_with(b"{");
-        let id = id_in_head(frame).filter(|id| self.slots.borrow_mut().waiting(*id).is_some());
-        let id = id
-            .or_else(|| looks_like_a_message.then(|| self.slots.borrow().only_waiting()).flatten());
+        if !may_be_a_reply(frame, defects) {
+            return;
+        }
+        let is_object = frame.trim_ascii_start().starts_with(b"{");
+        let id = match id_in_head(frame) {
+            // Where it does not wait, this is the reply to a call that was given up, and to no other.
+            Some(id) => self.slots.borrow_mut().waiting(id).map(|slot| slot.id),
+            None => is_object.then(|| self.slots.borrow().only_waiting()).flatten(),
+        };
         if let Some(id) = id {
             self.settle(id, Body::Unclear, defects, at);
         }
@@ -294,9 +302,25 @@ fn first_text(raw: &[u8]) -> String {
     visible_bytes(text.unwrap_or("isError without a text").as_bytes(), EXCERPT)
 }
 
+/// A line of a log that is JSON has neither a version nor anything that a reply has.
+fn is_no_envelope(defects: &[Defect]) -> bool {
+    [Defect::WrongVersion, Defect::InvalidEnvelope].iter().all(|defect| defects.contains(defect))
+}
+
+/// Whether what cannot be read may have been a reply. What names a method is a request or a notification,
+/// or tells of one.
+fn may_be_a_reply(frame: &[u8], defects: &[Defect]) -> bool {
+    !is_no_envelope(defects) && memchr::memmem::find(head(frame), b"\"method\":").is_none()
+}
+
+/// The part of a frame in which those of its members stand that say what it is.
+fn head(frame: &[u8]) -> &[u8] {
+    &frame[..frame.len().min(256)]
+}
+
 /// The number after `"id":` near the beginning of a frame.
 fn id_in_head(frame: &[u8]) -> Option<u64> {
-    let head = &frame[..frame.len().min(256)];
+    let head = head(frame);
     let at = memchr::memmem::find(head, b"\"id\":")?;
     let rest = head[at + 5..].trim_ascii_start();
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -315,6 +339,16 @@ mod tests {
         assert_eq!(id_in_head(br#"{"jsonrpc":"2.0","id":12,"resu"#), Some(12));
         assert_eq!(id_in_head(br#"{"jsonrpc":"2.0","id": 12"#), None);
         assert_eq!(id_in_head(b"Server started"), None);
+    }
+
+    #[test]
+    fn what_others_write_is_no_reply() {
+        let whole = [Defect::WrongVersion, Defect::InvalidEnvelope];
+        assert!(!may_be_a_reply(br#"{"level":30,"msg":"called echo","id":5}"#, &whole));
+        let log = br#"DEBUG <- {"jsonrpc":"2.0","id":5,"method":"tools/call"}"#;
+        assert!(!may_be_a_reply(log, &[Defect::NotJson]));
+        assert!(may_be_a_reply(br#"{"jsonrpc":"2.0","id":12,"resu"#, &[Defect::Truncated]));
+        assert!(may_be_a_reply(br#"{"jsonrpc":"2.0","id":5}"#, &[Defect::InvalidEnvelope]));
     }
 
     #[test]

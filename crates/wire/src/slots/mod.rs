@@ -100,7 +100,7 @@ pub(crate) struct Opening {
     pub(crate) keep_body: bool,
 }
 
-/// Calls that were given up and may still be answered; beyond this the oldest are forgotten.
+/// Calls that were given up and may still be answered; beyond this they are forgotten.
 const MOST_ABANDONED: usize = 4096;
 
 impl Slots {
@@ -125,10 +125,10 @@ impl Slots {
     #[inline]
     pub(crate) fn open(&mut self, opening: Opening) -> &Slot {
         // Without a free slot the search below would never end.
-        if (self.waiting + self.finished + self.abandoned) * 4 >= self.ring.len() * 3 {
-            if self.abandoned > MOST_ABANDONED {
-                self.forget_abandoned();
-            }
+        if self.is_nearly_full() && self.abandoned > MOST_ABANDONED {
+            self.forget_abandoned();
+        }
+        if self.is_nearly_full() {
             self.resize(self.ring.len() * 2);
         }
         while !matches!(self.slot(self.next_id).state, State::Free) {
@@ -152,6 +152,10 @@ impl Slots {
             due: None,
         };
         slot
+    }
+
+    fn is_nearly_full(&self) -> bool {
+        (self.waiting + self.finished + self.abandoned) * 4 >= self.ring.len() * 3
     }
 
     fn slot(&mut self, id: u64) -> &mut Slot {
@@ -403,6 +407,17 @@ mod tests {
             limits: Limits::new(&Deadlines { hang: day, grace: day, timeout: day }),
             keep_body: false,
         }
+    }
+
+    /// Nobody answers a call that was withdrawn, so there is no end to those that were given up.
+    #[test]
+    fn calls_that_were_given_up_take_no_more_and_more_room() {
+        let mut slots = Slots::new(0);
+        for _ in 0..100_000 {
+            let id = slots.open(opening()).id;
+            slots.abandon(id);
+        }
+        assert!(slots.ring.len() <= 4 * MOST_ABANDONED, "{}", slots.ring.len());
     }
 
     /// Replies come in batches: while the callers of one have not looked yet, others begin calls. The

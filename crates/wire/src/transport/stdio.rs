@@ -135,11 +135,7 @@ impl StdioLink {
         };
         match exit {
             Some(exit) => Break::of_exit(&exit),
-            None => Break {
-                category: ErrorCategory::Disconnected,
-                code: None,
-                message: "the server closed its output but still runs".into(),
-            },
+            None => closed_its_output(),
         }
     }
 
@@ -197,13 +193,21 @@ impl StdioLink {
     }
 }
 
+fn closed_its_output() -> Break {
+    let message = "the server closed its output but still runs".into();
+    Break { category: ErrorCategory::Disconnected, code: None, message }
+}
+
 async fn end_of_pipes(inner: &Rc<Inner>, end: PipesEnd) {
     let crate::transport::Link::Stdio(stdio) = &inner.link else { return };
     if stdio.closing.get() {
         return;
     }
     let cause = match end {
-        PipesEnd::EndOfOutput => stdio.why_it_ended().await,
+        PipesEnd::EndOfOutput => {
+            inner.losing.all(&closed_its_output());
+            stdio.why_it_ended().await
+        }
         // The server is not to blame, and nobody waits for what it might do now.
         PipesEnd::Failed(what, error) => Break {
             category: ErrorCategory::Disconnected,

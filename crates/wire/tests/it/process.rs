@@ -5,6 +5,7 @@ mod ends;
 mod inspection;
 mod ladder;
 mod launches;
+mod lost;
 mod stderr;
 mod support;
 mod trial;

@@ -71,10 +71,11 @@ async fn burst(
     let case = format!("{count} requests `{}` in flight", request.method());
     // What is refused when it comes alone is refused, and not turned away.
     let alone = session.call(&request, bench.patient()).await.failure();
-    let mut tally = send(bench, &session, &request, count).await;
-    if alone.is_some() {
-        tally = Tally { good: count, garbled: 0, refused: 0, ..tally };
-    }
+    let is_known = |tally| match alone {
+        Some(_) => Tally { good: count, garbled: 0, refused: 0, ..tally },
+        None => tally,
+    };
+    let mut tally = is_known(send(bench, &session, &request, count).await);
     if tally.silent > 0 {
         // What is given up is also withdrawn: a burst of its own that must be over first.
         tokio::time::sleep(SETTLING).await;
@@ -82,8 +83,12 @@ async fn burst(
     let mut death = bench.death(&session).await;
     if death.is_none() && tally.silent > 0 {
         // Once may be the machine.
-        let again = send(bench, &session, &request, count).await;
-        tally = Tally { silent: again.silent, twice: again.twice, ..tally };
+        let again = is_known(send(bench, &session, &request, count).await);
+        // What was torn once was torn.
+        tally = match tally.garbled {
+            0 => again,
+            garbled => Tally { garbled, first_defect: tally.first_defect, ..again },
+        };
         tokio::time::sleep(SETTLING).await;
         death = bench.death(&session).await;
     }

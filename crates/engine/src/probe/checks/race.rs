@@ -112,7 +112,11 @@ async fn look(bench: &Bench, sessions: &[Session], subjects: &[(&Tool, &Value)])
     }
     if let Some(echo) = bench.echo_subject(&sessions[0]).await {
         let case = format!("{CALLS} calls with texts of their own at once{over}");
-        let result = own_texts(bench, sessions, case, &echo).await;
+        let mut result = own_texts(bench, sessions, case.clone(), &echo).await;
+        if result.fails() {
+            // Once may be a connection that somebody on the way has cut.
+            result = own_texts(bench, sessions, case, &echo).await;
+        }
         tell(bench, &sessions[0], result.tool(&echo.tool.name)).await;
     }
 }

@@ -112,13 +112,18 @@ impl HttpLink {
             if reply.answered {
                 return Ok(());
             }
-            let broke = match incoming.more().await {
+            *incoming = match incoming.more().await {
                 Ok(true) => continue,
-                Ok(false) if parser.last_id().is_none() => return Ok(()),
-                Ok(false) => Trouble::disconnected("the event stream ended without the reply"),
-                Err(trouble) => trouble,
+                Ok(false) => {
+                    // A server that keeps no rest has said all that it had to say.
+                    let ended = Trouble::disconnected("the event stream ended");
+                    match self.resume(inner, &mut parser, ended).await {
+                        Ok(rest) => rest,
+                        Err(_) => return Ok(()),
+                    }
+                }
+                Err(broke) => self.resume(inner, &mut parser, broke).await?,
             };
-            *incoming = self.resume(inner, &mut parser, broke).await?;
         }
     }
 

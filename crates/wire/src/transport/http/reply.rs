@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mcp_loadtest_core::{
     display::visible_bytes,
-    jsonrpc::{self, Message},
+    jsonrpc::{self, Body, Id, Message},
     outcome::ErrorCategory,
 };
 
@@ -92,16 +92,19 @@ impl HttpLink {
                 _ => Ok(()),
             };
         }
-        if head.status == 404 && id != 0 && self.has_session(inner) {
+        let reading = jsonrpc::read(body);
+        if head.status == 404
+            && id != 0
+            && self.has_session(inner)
+            && !is_about(reading.message.as_ref(), id)
+        {
             // The server has forgotten the session; whoever owns it must begin a new one.
             let message = "the server ended the session (HTTP 404)".into();
             let code = Some(404);
             inner.break_off(Break { category: ErrorCategory::Disconnected, code, message });
             return Ok(());
         }
-        let reading = jsonrpc::read(body);
-        if let Some(Message::Response { body: error @ jsonrpc::Body::Error { .. }, .. }) =
-            reading.message
+        if let Some(Message::Response { body: error @ Body::Error { .. }, .. }) = reading.message
             && id != 0
         {
             // A refusal may carry no id: the exchange itself says what it answers.
@@ -114,4 +117,13 @@ impl HttpLink {
     pub(super) fn has_session(&self, inner: &Inner) -> bool {
         inner.lifecycle.get().http_sessions && self.session_id.borrow().is_some()
     }
+}
+
+/// Whether this is the refusal of a method that the request named, and not of its session.
+fn is_about(message: Option<&Message<'_>>, id: u64) -> bool {
+    matches!(
+        message,
+        Some(Message::Response { id: Id::Number(answered), body: Body::Error { code: -32601, .. } })
+            if *answered == id
+    )
 }

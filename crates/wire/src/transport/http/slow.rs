@@ -55,7 +55,7 @@ impl HttpLink {
         let mut incoming = begin(stream, bytes).await?;
         self.take_session_id(inner, &incoming.head);
         if id == 0 && incoming.says_no_more_than_yes() {
-            self.drain_later(inner, incoming);
+            self.drain_later(inner, incoming, SseParser::default());
             return Ok(());
         }
         if incoming.is_event_stream() {
@@ -94,7 +94,7 @@ impl HttpLink {
         loop {
             let broke = match self.read_events(inner, id, &mut incoming, &mut parser).await {
                 Ok(StreamEnd::Settled) => {
-                    self.drain_later(inner, incoming);
+                    self.drain_later(inner, incoming, parser);
                     return Ok(());
                 }
                 Ok(StreamEnd::TooEarly) if id == 0 => return Ok(()),
@@ -159,6 +159,9 @@ impl HttpLink {
     ) -> Result<bool, Trouble> {
         let mut body = Vec::new();
         incoming.take_body(&mut body)?;
+        if !incoming.is_event_stream() {
+            return Ok(!body.is_empty());
+        }
         let (at, limit) = (inner.clock.now(), self.target.limit);
         parser.take(&body, limit, |piece| match piece {
             Piece::Event(event) if event.kind == Kind::Message => inner.take_frame(&event.data, at),
@@ -170,11 +173,8 @@ impl HttpLink {
     }
 
     /// The reply is there; the end of its stream is somebody else's business.
-    fn drain_later(&self, inner: &Inner, mut incoming: Incoming) {
-        let mut rest = Vec::new();
-        if incoming.decoder.decode(&mut incoming.bytes, &mut rest).is_ok()
-            && incoming.decoder.is_done()
-        {
+    fn drain_later(&self, inner: &Inner, mut incoming: Incoming, mut parser: SseParser) {
+        if self.hand_on(inner, &mut incoming, &mut parser).is_ok() && incoming.decoder.is_done() {
             self.keep(incoming);
             return;
         }
@@ -182,7 +182,7 @@ impl HttpLink {
         while rests.try_join_next().is_some() {}
         if let Some(session) = inner.session().filter(|_| rests.len() < MOST_RESTS) {
             rests.spawn_local(async move {
-                let _ = tokio::time::timeout(DRAIN_LIMIT, drain(session, incoming)).await;
+                let _ = tokio::time::timeout(DRAIN_LIMIT, drain(session, incoming, parser)).await;
             });
         }
     }
@@ -214,8 +214,7 @@ impl HttpLink {
     }
 }
 
-async fn drain(session: Session, mut incoming: Incoming) {
-    let mut parser = SseParser::default();
+async fn drain(session: Session, mut incoming: Incoming, mut parser: SseParser) {
     if let crate::transport::Link::Http(http) = &session.inner.link
         && http.read_events(&session.inner, 0, &mut incoming, &mut parser).await.is_ok()
     {

@@ -282,6 +282,103 @@ async fn ask_first(mut asked: Asked, answered: Rc<Notify>) -> Option<TcpStream> 
     asked.with(&reply).await
 }
 
+/// Some answer a notification with a stream, and ask something on it.
+#[tokio::test]
+async fn what_a_server_asks_in_place_of_accepting_is_answered() {
+    bounded(async {
+        let answered = Rc::new(Notify::new());
+        let seen = answered.clone();
+        let server = script(move |asked| {
+            let seen = seen.clone();
+            async move {
+                if asked.message["id"] == "r1" {
+                    seen.notify_one();
+                }
+                if asked.is("notifications/initialized") {
+                    let question = json!({"jsonrpc": "2.0", "id": "r1", "method": "roots/list"});
+                    return asked.with(&format!("{EVENTS}data: {question}\n\n")).await;
+                }
+                asked.well().await
+            }
+        })
+        .await;
+        let _session = open(&server, &options(KIB).0).await.unwrap();
+        answered.notified().await;
+    })
+    .await;
+}
+
+/// A stream that ends with the whole of what the server has to say is no connection that broke.
+#[tokio::test]
+async fn a_stream_that_ends_without_the_awaited_answer_leaves_nobody_gone() {
+    bounded(async {
+        let server = script(|mut asked| async move {
+            if asked.message["id"] != "x" {
+                return asked.well().await;
+            }
+            let refusal =
+                json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32600, "message": "no"}});
+            say(&mut asked.socket, format!("{EVENTS}id: 1\nretry: 0\ndata: {refusal}\n\n")).await;
+            None
+        })
+        .await;
+        let session = open(&server, &options(KIB).0).await.unwrap();
+        let raw = json!({"jsonrpc": "2.0", "id": "x", "method": "ping"});
+        let outgoing = Outgoing::Frame(raw.to_string().into_bytes());
+        let reply = session.exchange_raw(&outgoing, LIMIT, |_| false).await;
+        assert_eq!((reply.frames.len(), reply.gone), (1, None));
+    })
+    .await;
+}
+
+/// A server of both eras may answer an unknown method with 404, which is no word about the session.
+#[tokio::test]
+async fn a_404_that_names_the_method_leaves_the_session() {
+    bounded(async {
+        let server = script(|asked| async move {
+            if !asked.is("tools/call") {
+                return asked.well().await;
+            }
+            let id = &asked.message["id"];
+            let error = json!({"code": -32601, "message": "no such method"});
+            let body = json!({"jsonrpc": "2.0", "id": id, "error": error}).to_string();
+            let length = body.len();
+            let head = format!(
+                "HTTP/1.1 404 No\r\nContent-Type: application/json\r\nContent-Length: {length}"
+            );
+            asked.with(&format!("{head}\r\n\r\n{body}")).await
+        })
+        .await;
+        let session = open(&server, &options(KIB).0).await.unwrap();
+        failed(&call(&session).await, ErrorCategory::ProtocolError, "no such method");
+        assert!(!session.is_broken());
+    })
+    .await;
+}
+
+/// A log on the stream is no reply, even where it looks like one to somebody who guesses.
+#[tokio::test]
+async fn a_log_beside_the_only_call_is_not_its_reply() {
+    bounded(async {
+        let server = script(|asked| async move {
+            if !asked.is("tools/call") {
+                return asked.well().await;
+            }
+            let id = &asked.message["id"];
+            let log = format!("data: {{\"level\":30,\"msg\":\"called\",\"id\":{id}}}\n\n");
+            let reply = format!("{EVENTS}{log}{}", asked.event());
+            asked.with(&reply).await
+        })
+        .await;
+        let (options, notes) = options(KIB);
+        let session = open(&server, &options).await.unwrap();
+        assert_eq!(call(&session).await.failure(), None);
+        assert_eq!(notes.of(note::FRAME_DEFECT).len(), 1);
+        assert_eq!(notes.of(note::ORPHAN_REPLY), Vec::<String>::new());
+    })
+    .await;
+}
+
 /// Revisions up to 2025-03-26 have batches, and whoever speaks one must take them.
 #[tokio::test]
 async fn replies_may_come_in_a_batch_where_the_revision_has_them() {
