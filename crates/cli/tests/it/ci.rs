@@ -131,6 +131,46 @@ fn a_probe_is_annotated_in_the_file_of_the_server() {
 }
 
 #[test]
+fn a_call_that_hangs_fails_the_junit_file_of_a_probe() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = env!("CARGO_BIN_EXE_mcp-loadtest");
+    let server = format!("{program} mock --fault hang@tool=echo");
+    let probe = ["probe", "--quick", "-s", &server, "--junit", "probe.xml"];
+    let quick = ["--hang-threshold", "500ms", "--grace-period", "500ms"];
+    let (code, told, ..) = step(dir.path(), &[probe.as_slice(), &quick].concat());
+    assert_eq!(code, Some(1), "{told}");
+    let xml = fs::read_to_string(dir.path().join("probe.xml")).unwrap();
+    assert!(
+        xml.contains("<testcase name=\"deadlock\" classname=\"mcp-loadtest.finding\""),
+        "{xml}"
+    );
+    assert!(xml.contains("failures=\"2\"") && xml.contains("the verdict is CRITICAL"), "{xml}");
+
+    let healthy = format!("{program} mock");
+    let probe = ["probe", "--only", "unknown_tool", "-s", &healthy, "--junit", "probe.xml"];
+    let (code, told, ..) = step(dir.path(), &probe);
+    assert_eq!(code, Some(0), "{told}");
+    let xml = fs::read_to_string(dir.path().join("probe.xml")).unwrap();
+    assert!(xml.contains("failures=\"0\"") && xml.contains("the verdict is PASS"), "{xml}");
+}
+
+#[test]
+fn a_gate_that_nothing_was_tried_for_says_why_it_fails() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = env!("CARGO_BIN_EXE_mcp-loadtest");
+    let server = format!("{program} mock --fault error:-32050@tool=echo");
+    let gate = ["negative-path", "-s", &server, "--tool", "echo", "--junit", "gate.xml"];
+    let (code, annotations, summary, outputs) = step(dir.path(), &gate);
+    assert_eq!((code, outputs.as_str()), (Some(1), "passed=false\nverdict=UNDECIDED\n"));
+    let why = "no tool took good arguments";
+    assert!(annotations.contains("::error") && annotations.contains(why), "{annotations}");
+    assert!(summary.starts_with("## ❌ ") && summary.contains(why), "{summary}");
+    assert_eq!(quality(dir.path())[0]["check_name"], "verdict");
+    let xml = fs::read_to_string(dir.path().join("gate.xml")).unwrap();
+    assert!(xml.contains(&format!("<failure message=\"the verdict is UNDECIDED: {why}")), "{xml}");
+}
+
+#[test]
 fn a_regression_is_annotated() {
     let dir = tempfile::tempdir().unwrap();
     let program = env!("CARGO_BIN_EXE_mcp-loadtest");
