@@ -68,6 +68,16 @@ def test_a_load_passes_or_says_why_not(mcp_load):
     assert summary["threshold_violations"][0]["metric"] == "min_rps"
 
 
+def test_a_load_that_cannot_be_judged_is_no_result(mcp_load, tmp_path):
+    mock = f"{mcp_loadtest.program()} mock"
+    load = {"tool": "echo", "duration": "300ms"}
+    base = mcp_load(server=mock, output_dir=str(tmp_path), **load)["run_dir"]
+    # It is there when the run begins, and gone when the run is to be compared with it.
+    server = f"sh -c 'rm -rf {base}; exec {mock}'"
+    with pytest.raises(mcp_loadtest.Failed, match="is not a run directory"):
+        mcp_load(server=server, baseline=base, output_dir=str(tmp_path), **load)
+
+
 def test_what_cannot_be_started_says_why(mcp_mock, mcp_load):
     with pytest.raises(mcp_loadtest.Failed, match="no-such-fault"):
         mcp_mock("no-such-fault")

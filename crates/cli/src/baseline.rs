@@ -27,8 +27,9 @@ pub(crate) struct Compared {
 pub(crate) fn execute(load: &Load, env: &mut Env) -> Result<Compared, CliError> {
     let Some(baseline) = &load.config.compare.baseline else {
         let report = load.measure(env)?;
-        load.show(&report, env);
-        return Ok(Compared { exit: summary::exit(&report), report, comparison: None });
+        let exit = summary::exit(&report);
+        load.show(&report, exit, env);
+        return Ok(Compared { exit, report, comparison: None });
     };
     let baseline = match baseline {
         Baseline::At(path) => Baseline::At(env.path(path)),
@@ -43,15 +44,13 @@ pub(crate) fn execute(load: &Load, env: &mut Env) -> Result<Compared, CliError> 
     let mut report = load.measure(env)?;
     let compared = compare(load, &baseline, &report, env)
         // Whatever is wrong with the baseline, the run was measured.
-        .inspect_err(|_| load.show(&report, env))?;
+        .inspect_err(|error| load.show(&report, error.exit(), env))?;
     let exit = exit(&report, compared.as_ref());
     report.baseline = compared.as_ref().map(Into::into);
     if load.show.json {
-        let mut summary = summary::summary(&report, report.run_dir.as_deref());
-        summary.exit_code = exit.code();
-        load::show_summary(&summary, env);
+        load::show_json(&report, report.run_dir.as_deref(), exit, env);
     } else {
-        load.show(&report, env);
+        load.show(&report, exit, env);
         if let Some(comparison) = &compared {
             env.out("\n");
             show(comparison, env);
@@ -101,7 +100,7 @@ fn compare(
 }
 
 /// What the run found counts before what it is compared with.
-fn exit(report: &Report, comparison: Option<&Comparison>) -> Exit {
+pub(crate) fn exit(report: &Report, comparison: Option<&Comparison>) -> Exit {
     match (summary::exit(report), comparison) {
         (Exit::Pass, Some(comparison)) => comparison.exit(),
         (own, _) => own,

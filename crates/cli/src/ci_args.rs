@@ -11,7 +11,7 @@ use mcp_loadtest::{Comparison, Server};
 use mcp_loadtest_core::{
     check::likely_source,
     ci::{self, Remark, code_quality, github, junit},
-    compare,
+    compare::{self, TargetRuns},
     exit::Exit,
     report::{Renderer as _, markdown::Markdown},
 };
@@ -146,6 +146,28 @@ impl CiArgs {
             ("verdict", comparison.verdict.name().to_owned()),
         ];
         self.tell(&remarks, page, &outputs, env)
+    }
+
+    /// Tells what became of several servers that were tested in turns.
+    pub(crate) fn tell_rounds(
+        &self,
+        comparison: &Comparison,
+        runs: &[TargetRuns],
+        exit: Exit,
+        env: &mut Env,
+    ) -> Result<(), CliError> {
+        let page = || {
+            let mut text = Vec::new();
+            // Writing to memory cannot fail.
+            let _ = compare::markdown::render(comparison, &mut text);
+            String::from_utf8_lossy(&text).into_owned()
+        };
+        let mut reports = runs.iter().flat_map(|target| &target.reports);
+        let failed = reports.find(|report| !report.passed());
+        let verdict = failed.map_or("PASS", |report| report.verdict.name());
+        let outputs =
+            [("passed", (exit == Exit::Pass).to_string()), ("verdict", verdict.to_owned())];
+        self.tell(&ci::of_rounds(comparison, runs), page, &outputs, env)
     }
 }
 

@@ -9,11 +9,8 @@ use mcp_loadtest::{Pause, Report, Run, RunError, Server, Stop, write_again};
 use mcp_loadtest_core::{
     arguments::Recipe,
     config::{Config, Format},
-    report::{
-        Renderer as _,
-        summary::{self, Summary},
-        terminal::Terminal,
-    },
+    exit::Exit,
+    report::{Renderer as _, summary, terminal::Terminal},
 };
 
 use crate::{
@@ -99,12 +96,12 @@ impl Load {
         self.page.set(view.finish(measured.as_ref().ok()).map(|page| (page, closing)));
         if let (Err(error), Ok(report)) = (told, &measured) {
             // Whatever is wrong with the log of faults, the run was measured.
-            self.show(report, env);
+            self.show(report, error.exit(), env);
             return Err(error);
         }
-        if let Err(CliError::Run(RunError::Unwritten { report, .. })) = &measured {
+        if let Err(error @ CliError::Run(RunError::Unwritten { report, .. })) = &measured {
             // Without its files the screen is all that is left of it.
-            self.show(report, env);
+            self.show(report, error.exit(), env);
         }
         measured
     }
@@ -127,10 +124,10 @@ impl Load {
         block_on(closing)
     }
 
-    /// Shows the result of the run.
-    pub(crate) fn show(&self, report: &Report, env: &mut Env) {
+    /// Shows the result of the run, and in JSON how the command ends.
+    pub(crate) fn show(&self, report: &Report, exit: Exit, env: &mut Env) {
         if self.show.json {
-            show_json(report, report.run_dir.as_deref(), env);
+            show_json(report, report.run_dir.as_deref(), exit, env);
             return;
         }
         let formats = &self.config.output.formats;
@@ -152,14 +149,11 @@ impl Load {
     }
 }
 
-/// Prints the summary as JSON.
-pub(crate) fn show_json(report: &Report, run_dir: Option<&Path>, env: &mut Env) {
-    show_summary(&summary::summary(report, run_dir), env);
-}
-
-/// Prints a summary as JSON.
-pub(crate) fn show_summary(summary: &Summary, env: &mut Env) {
-    env.out_json(summary);
+/// Prints the summary as JSON. The command may end otherwise than the run alone would.
+pub(crate) fn show_json(report: &Report, run_dir: Option<&Path>, exit: Exit, env: &mut Env) {
+    let mut summary = summary::summary(report, run_dir);
+    summary.exit_code = exit.code();
+    env.out_json(&summary);
 }
 
 /// Prints the summary for people.

@@ -10,7 +10,9 @@ use mcp_loadtest_core::{
     units::format_duration,
 };
 
-use crate::{baseline, env::Env, error::CliError, load::Load, server_args::ServerArgs};
+use crate::{
+    baseline, ci_args::CiArgs, env::Env, error::CliError, load::Load, server_args::ServerArgs,
+};
 
 /// How often each server is tested when nothing else is asked for.
 const ROUNDS: u32 = 5;
@@ -132,6 +134,7 @@ impl TargetArgs {
         &self,
         targets: &[Target],
         mut loads: Vec<Load>,
+        ci: &CiArgs,
         env: &mut Env,
     ) -> Result<Exit, CliError> {
         let Some(first) = loads.first() else { return Ok(Exit::Pass) };
@@ -168,11 +171,13 @@ impl TargetArgs {
             show_paths(&dir, &formats, env);
         }
         let all_passed = runs.iter().flat_map(|target| &target.reports).all(Report::passed);
-        Ok(match (ended, all_passed) {
+        let exit = match (ended, all_passed) {
             (Ended::Interrupted, _) => Exit::Interrupted,
             (Ended::Complete, true) => Exit::Pass,
             (Ended::Complete, false) => Exit::Fail,
-        })
+        };
+        ci.tell_rounds(&comparison, &runs, exit, env)?;
+        Ok(exit)
     }
 
     fn take_turns(

@@ -19,7 +19,7 @@ use crate::{
     error::RunError,
     history::{self, History},
     run_dir::{self, file},
-    saved::{SavedError, SavedRun},
+    saved::{self, SavedError, SavedRun},
     wall_clock::Identity,
 };
 
@@ -49,11 +49,7 @@ impl RoundsDir {
 
     /// How the targets compared.
     pub fn comparison(&self) -> Result<Comparison, SavedError> {
-        let path = self.path.join(file::COMPARISON);
-        let text = fs::read_to_string(&path)
-            .map_err(|source| SavedError::Read { path: path.clone(), source })?;
-        serde_json::from_str(&text)
-            .map_err(|error| SavedError::Metrics { path, why: error.to_string() })
+        saved::comparison(&self.path)
     }
 
     /// The runs of each target, in the order of the rounds.

@@ -9,6 +9,7 @@ use std::{
 };
 
 use mcp_loadtest_core::{
+    compare::Comparison,
     config::{Config, ConfigError},
     event::{Call, Event, Failure, Phase, note},
     hint::Hint,
@@ -136,6 +137,11 @@ impl SavedRun {
         read.map(|report| Report { baseline: self.baseline(), ..report })
     }
 
+    /// How the run compared with its baseline when it ended; only one that had a baseline has it.
+    pub fn comparison(&self) -> Result<Comparison, SavedError> {
+        comparison(&self.dir)
+    }
+
     /// What the run was compared with when it ended.
     fn baseline(&self) -> Option<BaselineSummary> {
         let text = std::fs::read_to_string(self.dir.join(file::SUMMARY)).ok()?;
@@ -164,6 +170,7 @@ impl SavedRun {
         };
         let mut report = report::build(info, &tally);
         report.tags = config.output.tags;
+        report.baseline = self.baseline();
         Ok(report)
     }
 
@@ -206,6 +213,15 @@ impl Default for Started {
     fn default() -> Self {
         Self { run_id: "unknown".into(), started_at: SystemTime::UNIX_EPOCH }
     }
+}
+
+/// Reads the `comparison.json` of a directory.
+pub(crate) fn comparison(dir: &Path) -> Result<Comparison, SavedError> {
+    let path = dir.join(file::COMPARISON);
+    let text = std::fs::read_to_string(&path)
+        .map_err(|source| SavedError::Read { path: path.clone(), source })?;
+    serde_json::from_str(&text)
+        .map_err(|error| SavedError::Metrics { path, why: error.to_string() })
 }
 
 fn metrics(path: PathBuf) -> Result<Report, SavedError> {

@@ -47,13 +47,20 @@ def flags(options):
 
 
 def run(command, *words, cwd=None, **options):
-    """Runs a command with `--json` and gives its document. A gate that failed is a document, too."""
+    """Runs a command with `--json` and gives its document. A gate that failed is a document, too.
+
+    One that was not carried out as it was asked for may have printed what it measured until then: that is
+    no result to go by.
+    """
     line = [program(), command, *words, *flags(options), "--json"]
     ran = subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd=cwd)
+    failed = Failed(ran.stderr.strip() or f"it ended with {ran.returncode}")
+    if ran.returncode not in (0, 1):
+        raise failed
     try:
         return json.loads(ran.stdout)
     except ValueError:
-        raise Failed(ran.stderr.strip() or f"it ended with {ran.returncode}") from None
+        raise failed from None
 
 
 def guard(pid):

@@ -91,8 +91,8 @@ pub(crate) fn run(args: &DeadlockProbeArgs, env: &mut Env) -> Result<Exit, CliEr
         page: Cell::new(None),
     };
     let report = load.measure(env)?;
-    load.show(&report, env);
     let exit = summary::exit(&report);
+    load.show(&report, exit, env);
     let compared = Compared { exit, report, comparison: None };
     args.junit.write_run(&compared, env)?;
     args.ci.tell_run(&compared, Some(&load.server), env)?;

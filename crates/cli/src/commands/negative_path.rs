@@ -17,7 +17,7 @@ use mcp_loadtest_core::{
 
 use super::{
     explain,
-    probe::{OutputArgs, carry_out, findings, is_listed},
+    probe::{self, Judged, OutputArgs, STOPPED, carry_out, findings, is_listed},
 };
 use crate::{
     env::Env,
@@ -127,8 +127,9 @@ pub(crate) fn run(args: &NegativePathArgs, env: &mut Env) -> Result<Exit, CliErr
     if let Some(tool) = &args.tool {
         is_listed(tool, &report)?;
     }
-    let judged = (passed(&report), word(&report).0);
-    args.outputs.tell(&report, &server, judged, || render(&report), env)?;
+    let judged =
+        Judged { passed: passed(&report), word: word(&report).0, why_not: why_not(&report) };
+    args.outputs.tell(&report, &server, &judged, || render(&report), env)?;
     Ok(match (stop.is_stopped(), passed(&report)) {
         (true, _) => Exit::Interrupted,
         (false, true) => Exit::Pass,
@@ -137,8 +138,21 @@ pub(crate) fn run(args: &NegativePathArgs, env: &mut Env) -> Result<Exit, CliErr
 }
 
 pub(super) fn passed(report: &ProbeReport) -> bool {
-    report.passed && report.negative_path.gate_passed == 1
+    probe::passed(report) && report.negative_path.gate_passed == 1
 }
+
+/// Why the gate does not hold, in case that it does not.
+fn why_not(report: &ProbeReport) -> &'static str {
+    match (report.interrupted, report.negative_path.failures) {
+        (true, 0) => STOPPED,
+        (false, 0) if report.passed => NOTHING_TAKEN,
+        _ => "a bug was found",
+    }
+}
+
+/// Why refusals alone are no good sign.
+const NOTHING_TAKEN: &str = "no tool took good arguments, so that a refusal means nothing: give some \
+                             with --tool and --args, or call more tools with --allow-destructive";
 
 /// The checks that can be asked for.
 fn known() -> impl Iterator<Item = &'static Check> {
@@ -194,7 +208,9 @@ fn render(report: &ProbeReport) -> String {
         gate.could_not_tell,
     );
     text.push_str(&table(report));
-    if gate.gate_passed == 0 && gate.failures == 0 {
+    if report.interrupted {
+        text.push_str(&format!("\nNot all of it: {STOPPED}.\n"));
+    } else if gate.gate_passed == 0 && gate.failures == 0 {
         text.push_str("\nNo tool took good arguments, so that a refusal means nothing");
         text.push_str(
             ": give some with --tool and --args,\nor call more tools with --allow-destructive.\n",

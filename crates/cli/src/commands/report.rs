@@ -7,12 +7,12 @@ use mcp_loadtest::{Report, RoundsDir, SavedRun};
 use mcp_loadtest_core::{
     compare,
     exit::Exit,
-    report::{Format, RENDERERS, summary},
+    report::{Format, RENDERERS},
 };
 
 use super::{explain, run::formats};
 use crate::{
-    baseline::Compared,
+    baseline::{self, Compared},
     ci_args::{CiArgs, JunitArg},
     env::Env,
     error::CliError,
@@ -100,13 +100,14 @@ impl ReportArgs {
             }
         }
         env.out(&String::from_utf8_lossy(&text));
-        self.ci.tell_comparison(&comparison, env)?;
         let mut reports = runs.iter().flat_map(|target| &target.reports);
-        Ok(match reports.clone().any(|report| report.interrupted) {
+        let exit = match reports.clone().any(|report| report.interrupted) {
             true => Exit::Interrupted,
             false if reports.all(Report::passed) => Exit::Pass,
             false => Exit::Fail,
-        })
+        };
+        self.ci.tell_rounds(&comparison, &runs, exit, env)?;
+        Ok(exit)
     }
 }
 
@@ -131,6 +132,9 @@ pub(crate) fn run(args: &ReportArgs, env: &mut Env) -> Result<Exit, CliError> {
     }
     let mut report = if args.from_trace { saved.report_from_trace()? } else { saved.report()? };
     args.faults.lay_over(&mut report, env)?;
+    // A gate that failed then fails again.
+    let comparison = report.baseline.is_some().then(|| saved.comparison()).transpose()?;
+    let exit = baseline::exit(&report, comparison.as_ref());
     if !saved.is_complete() {
         env.err("INCOMPLETE: the run was cut short; this is what its trace tells\n");
     }
@@ -139,10 +143,9 @@ pub(crate) fn run(args: &ReportArgs, env: &mut Env) -> Result<Exit, CliError> {
         entry.renderer.render(&report, &mut text)?;
         env.out(&String::from_utf8_lossy(&text));
     } else {
-        load::show_json(&report, Some(saved.path()), env);
+        load::show_json(&report, Some(saved.path()), exit, env);
     }
-    let exit = summary::exit(&report);
-    let compared = Compared { exit, report, comparison: None };
+    let compared = Compared { exit, report, comparison };
     args.junit.write_run(&compared, env)?;
     args.ci.tell_run(&compared, None, env)?;
     Ok(exit)

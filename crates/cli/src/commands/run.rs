@@ -253,7 +253,7 @@ fn parse_share(text: &str) -> Result<f64, String> {
 pub(crate) fn run(args: &RunArgs, env: &mut Env) -> Result<Exit, CliError> {
     if let Some(file) = args.config.as_ref().filter(|file| test::is_suite(file, env)) {
         refuse_flags_of_a_load(env)?;
-        return test::run_config(file, args.show, env);
+        return test::run_config(file, args.show, &args.ci, env);
     }
     if args.explain {
         return Ok(explain(env, &explanation(args.scenario_name(env)?)));
@@ -292,11 +292,11 @@ pub(crate) fn run(args: &RunArgs, env: &mut Env) -> Result<Exit, CliError> {
             "--tui and --web are for a run of one server",
             "run each server by itself, or leave them out",
         )),
-        _ if args.ci.is_asked_for() || args.junit.is_asked_for() => Err(CliError::usage(
-            "--github, --code-quality and --junit are for a run of one server",
-            "run each server by itself, or leave them out",
+        _ if args.junit.is_asked_for() => Err(CliError::usage(
+            "--junit is for a run of one server",
+            "run each server by itself, or leave it out",
         )),
-        _ => args.targets.execute(&targets, loads, env),
+        _ => args.targets.execute(&targets, loads, &args.ci, env),
     }
 }
 
@@ -305,7 +305,9 @@ fn refuse_flags_of_a_load(env: &Env) -> Result<(), CliError> {
     let words = env.args.iter().map(|word| word.to_string_lossy());
     let is_known = |word: &str| {
         let name = word.split('=').next().unwrap_or_default();
-        ["-c", "--config", "--json", "-q", "--quiet", "--color"].contains(&name)
+        let known = ["-c", "--config", "--json", "-q", "--quiet", "--color"];
+        known.contains(&name)
+            || ["--github", "--code-quality"].contains(&name)
             || (word.starts_with("-c") && !word.starts_with("--"))
     };
     match words.filter(|word| word.starts_with('-')).find(|word| !is_known(word)) {

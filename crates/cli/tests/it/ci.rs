@@ -131,6 +131,46 @@ fn a_probe_is_annotated_in_the_file_of_the_server() {
 }
 
 #[test]
+fn a_call_that_hangs_fails_the_junit_file_of_a_probe() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = env!("CARGO_BIN_EXE_mcp-loadtest");
+    let server = format!("{program} mock --fault hang@tool=echo");
+    let probe = ["probe", "--quick", "-s", &server, "--junit", "probe.xml"];
+    let quick = ["--hang-threshold", "500ms", "--grace-period", "500ms"];
+    let (code, told, ..) = step(dir.path(), &[probe.as_slice(), &quick].concat());
+    assert_eq!(code, Some(1), "{told}");
+    let xml = fs::read_to_string(dir.path().join("probe.xml")).unwrap();
+    assert!(
+        xml.contains("<testcase name=\"deadlock\" classname=\"mcp-loadtest.finding\""),
+        "{xml}"
+    );
+    assert!(xml.contains("failures=\"2\"") && xml.contains("the verdict is CRITICAL"), "{xml}");
+
+    let healthy = format!("{program} mock");
+    let probe = ["probe", "--only", "unknown_tool", "-s", &healthy, "--junit", "probe.xml"];
+    let (code, told, ..) = step(dir.path(), &probe);
+    assert_eq!(code, Some(0), "{told}");
+    let xml = fs::read_to_string(dir.path().join("probe.xml")).unwrap();
+    assert!(xml.contains("failures=\"0\"") && xml.contains("the verdict is PASS"), "{xml}");
+}
+
+#[test]
+fn a_gate_that_nothing_was_tried_for_says_why_it_fails() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = env!("CARGO_BIN_EXE_mcp-loadtest");
+    let server = format!("{program} mock --fault error:-32050@tool=echo");
+    let gate = ["negative-path", "-s", &server, "--tool", "echo", "--junit", "gate.xml"];
+    let (code, annotations, summary, outputs) = step(dir.path(), &gate);
+    assert_eq!((code, outputs.as_str()), (Some(1), "passed=false\nverdict=UNDECIDED\n"));
+    let why = "no tool took good arguments";
+    assert!(annotations.contains("::error") && annotations.contains(why), "{annotations}");
+    assert!(summary.starts_with("## ❌ ") && summary.contains(why), "{summary}");
+    assert_eq!(quality(dir.path())[0]["check_name"], "verdict");
+    let xml = fs::read_to_string(dir.path().join("gate.xml")).unwrap();
+    assert!(xml.contains(&format!("<failure message=\"the verdict is UNDECIDED: {why}")), "{xml}");
+}
+
+#[test]
 fn a_regression_is_annotated() {
     let dir = tempfile::tempdir().unwrap();
     let program = env!("CARGO_BIN_EXE_mcp-loadtest");
@@ -158,12 +198,33 @@ fn a_regression_is_annotated() {
 }
 
 #[test]
-fn several_servers_have_no_one_line_to_annotate() {
-    let dir = tempfile::tempdir().unwrap();
-    let server = mock("mock-normal.py");
-    let (code, told, ..) = step(dir.path(), &["run", "-s", &server, "-s", &server]);
-    assert_eq!(code, Some(2));
-    assert!(told.contains("for a run of one server"), "{told}");
+fn several_servers_fail_where_a_run_does_and_not_where_one_is_slower() {
+    let program = env!("CARGO_BIN_EXE_mcp-loadtest");
+    let slow = |ms: u32| format!("{program} mock --fault slow:{ms}");
+    let (ours, theirs) = (slow(100), slow(1000));
+    let servers = ["run", "-s", &ours, "-s", &theirs, "--label", "ours", "--label", "theirs"];
+    let load = ["--tool", "echo", "--concurrent", "1", "--repeat", "3", "--duration", "2s"];
+    for (limit, code, outputs, told) in [
+        (&[][..], Some(0), "passed=true\nverdict=PASS\n", "::notice title=REGRESSION"),
+        (
+            &["--p50-latency", "500ms"],
+            Some(1),
+            "passed=false\nverdict=FAIL\n",
+            "::error title=FAIL%3A theirs in round 1",
+        ),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let run = [servers.as_slice(), &load, limit, &["-o", "runs"]].concat();
+        let (ended, annotations, _, written) = step(dir.path(), &run);
+        assert_eq!((ended, written.as_str()), (code, outputs), "{annotations}");
+        assert!(annotations.contains(told), "{annotations}");
+        assert_eq!(annotations.contains("::error"), code == Some(1), "{annotations}");
+        fs::remove_file(dir.path().join("outputs")).unwrap();
+        let runs = dir.path().join("runs").read_dir().unwrap().next().unwrap().unwrap().path();
+        let (ended, again, _, written) = step(dir.path(), &["report", runs.to_str().unwrap()]);
+        assert_eq!((ended, written.as_str()), (code, outputs), "{again}");
+        assert!(again.contains(told), "{again}");
+    }
 }
 
 /// The linter, with the schemas that it brings along: nothing is fetched.
@@ -206,7 +267,7 @@ fn script_of_action(step: &str) -> String {
 }
 
 /// Does what the action does with these arguments, and with this as our program.
-fn act(dir: &Path, program: &Path, args: &str) -> Output {
+fn act(dir: &Path, program: &Path, args: &str, github: &str) -> Output {
     let bin = dir.join("bin");
     fs::create_dir_all(&bin).unwrap();
     let link = bin.join("mcp-loadtest");
@@ -216,14 +277,16 @@ fn act(dir: &Path, program: &Path, args: &str) -> Output {
     let shell = ["--noprofile", "--norc", "-e", "-o", "pipefail", "-c"];
     let mut bash = Command::new("bash");
     bash.args(shell).arg(script).current_dir(dir);
-    bash.env("ROOT", dir).env("ARGS", args).env("GITHUB_OUTPUT", dir.join("outputs"));
+    bash.env("ROOT", dir).env("ARGS", args).env("ADD_GITHUB", github);
+    bash.env("GITHUB_OUTPUT", dir.join("outputs"));
     bash.output().unwrap()
 }
 
 #[test]
 fn the_action_passes_its_arguments_on_as_they_are() {
     let dir = tempfile::tempdir().unwrap();
-    let run = |args: &str| act(dir.path(), env!("CARGO_BIN_EXE_mcp-loadtest").as_ref(), args);
+    let program = Path::new(env!("CARGO_BIN_EXE_mcp-loadtest"));
+    let run = |args: &str| act(dir.path(), program, args, "true");
     let ran = run(&format!("probe\n--server\n{}\n--only\nunknown_tool\n", mock("mock-normal.py")));
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     let outputs = fs::read_to_string(dir.path().join("outputs")).unwrap();
@@ -253,7 +316,7 @@ fn the_action_adds_its_flag_where_there_is_one_and_never_behind_two_dashes() {
     fs::write(&program, "#!/bin/sh\nprintf '%s\\n' \"$@\"\n").unwrap();
     fs::set_permissions(&program, PermissionsExt::from_mode(0o700)).unwrap();
     let said = |words: &str| {
-        let ran = act(dir.path(), &program, &words.replace(' ', "\n"));
+        let ran = act(dir.path(), &program, &words.replace(' ', "\n"), "true");
         String::from_utf8(ran.stdout).unwrap().trim_end().replace('\n', " ")
     };
     let everything = mcp_loadtest_cli::command();
@@ -270,6 +333,8 @@ fn the_action_adds_its_flag_where_there_is_one_and_never_behind_two_dashes() {
     let added = "gateway --only cancel --github -- my-gateway {upstream} -- --flag";
     assert_eq!(said(gateway), added);
     assert_eq!(said("llm --verdict -- app verdict"), "llm --verdict -- app verdict");
+    let without = act(dir.path(), &program, "probe\n--quick", "false");
+    assert_eq!(String::from_utf8_lossy(&without.stdout), "probe\n--quick\n");
 }
 
 /// The command lines of the examples, as words.

@@ -69,6 +69,7 @@ fn a_run_is_gated_by_the_last_one_that_passed() {
     let third = slow_run(dir, "1", &["--baseline", "last"]);
     assert_eq!((third.code, &summary(&third)["baseline"]["run_id"]), (1, &first["run_id"]));
 
+    assert_eq!(run_in(dir, &["report", slow_dir]).code, 1, "the gate fails again");
     saved_runs_are_compared(dir, base_dir, slow_dir);
     they_are_listed(dir, &first);
 
@@ -138,10 +139,38 @@ fn a_tag_names_the_baseline_and_may_not_be_there_yet() {
     // A run of less than a second decides nothing.
     assert_eq!(summary["baseline"]["verdict"], "UNDECIDED", "{summary:#}{}", ran.err);
     assert_eq!((ran.code, &summary["exit_code"]), (1, &1.into()));
+    a_gate_that_failed_fails_again(dir.path(), summary["run_dir"].as_str().unwrap());
     let ran = run(&["--baseline", "tag:main"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.out.contains("UNDECIDED  p99"), "{}", ran.out);
     nothing_above_an_open_gate_says_pass(dir.path(), &ran);
+}
+
+fn a_gate_that_failed_fails_again(dir: &Path, run: &str) {
+    let again = run_in(dir, &["report", run, "--json", "--junit", "again.xml"]);
+    assert_eq!((again.code, &summary(&again)["exit_code"]), (1, &1.into()), "{}", again.err);
+    let xml = std::fs::read_to_string(dir.join("again.xml")).unwrap();
+    assert!(xml.contains("<failure message=\"UNDECIDED: "), "{xml}");
+    // What it was judged by must be there: without it nobody knows whether the gate held.
+    std::fs::remove_file(Path::new(run).join("comparison.json")).unwrap();
+    let again = run_in(dir, &["report", run]);
+    assert_eq!(again.code, 2, "{}", again.out);
+    assert!(again.err.contains("comparison.json"), "{}", again.err);
+}
+
+#[test]
+fn a_baseline_that_goes_away_is_no_run_that_passed() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = env!("CARGO_BIN_EXE_mcp-loadtest");
+    let run = |server: &str, more: &[&str]| {
+        let load = ["run", "-s", server, "--tool", "echo", "--duration", "300ms", "--json"];
+        run_in(dir.path(), &[load.as_slice(), more].concat())
+    };
+    let base = summary(&run(&format!("{program} mock"), &[]))["run_dir"].clone();
+    let base = base.as_str().unwrap();
+    let server = format!("sh -c 'rm -rf {base}; exec {program} mock'");
+    let ran = run(&server, &["--baseline", base]);
+    assert_eq!((ran.code, &summary(&ran)["exit_code"]), (2, &2.into()), "{}", ran.err);
 }
 
 fn nothing_above_an_open_gate_says_pass(dir: &Path, ran: &Ran) {

@@ -45,6 +45,15 @@ fn a_server_that_starts_is_well() {
 }
 
 #[test]
+fn names_from_files_of_others_are_escaped() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = "{\"mcpServers\": {\"a\u{202e}b\": {\"command\": \"no-such-program\"}}}";
+    fs::write(dir.path().join(".mcp.json"), config).unwrap();
+    let ran = run_in(dir.path(), &["doctor", "--only", "clients", "--json"]);
+    assert!(ran.out.contains("a\\u202eb") && !ran.out.contains('\u{202e}'), "{}", ran.out);
+}
+
+#[test]
 fn a_server_that_dies_at_its_start_is_told_with_its_last_words() {
     let dir = tempfile::tempdir().unwrap();
     let dying = "python3 -c 'import sys; sys.exit(\"no licence found\")'";

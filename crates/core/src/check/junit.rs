@@ -1,16 +1,27 @@
-//! JUnit XML, as CI servers read it: a family is a suite, a check of a tool is a test case.
+//! JUnit XML, as CI servers read it: a family is a suite, a check of a tool is a test case. What no check
+//! tells, such as a call of a tool that hung, stands in a suite of its own, with the verdict.
 
 use std::{collections::BTreeMap, fmt::Write as _, time::Duration};
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::{CaseResult, CaseVerdict, Family};
+use crate::{
+    ci::junit::{self as cases, Case},
+    report::Finding,
+};
 
 /// A check, and the tool that it was about.
 type Test<'r> = (&'r str, Option<&'r str>);
 
-/// What was tried, as JUnit XML. `subject` names the server.
-pub fn junit(subject: &str, results: &[CaseResult]) -> String {
+/// What was tried, as JUnit XML. `subject` names the server. Findings that no check tells are cases, too,
+/// and the verdict is the last one: where it is bad, no file is without a failure.
+pub fn junit(
+    subject: &str,
+    results: &[CaseResult],
+    findings: &[Finding],
+    verdict: &Case,
+) -> String {
     let mut suites: BTreeMap<Family, BTreeMap<Test<'_>, Vec<&CaseResult>>> = BTreeMap::new();
     for result in results {
         let key = (result.check.as_str(), result.tool.as_deref());
@@ -24,8 +35,20 @@ pub fn junit(subject: &str, results: &[CaseResult]) -> String {
         suite.add_test_cases(tests.iter().map(|(test, results)| case(family, *test, results)));
         report.add_test_suite(suite);
     }
+    report.add_test_suite(rest(results, findings, verdict));
     // Writing to memory cannot fail.
     report.to_string().unwrap_or_default()
+}
+
+/// What no check tells, and the verdict.
+fn rest(results: &[CaseResult], findings: &[Finding], verdict: &Case) -> TestSuite {
+    let is_untold = |finding: &&Finding| results.iter().all(|result| result.check != finding.id);
+    let mut suite = TestSuite::new("probe");
+    for finding in findings.iter().filter(is_untold) {
+        suite.add_test_case(cases::case(&Case::of_finding(finding)));
+    }
+    suite.add_test_case(cases::case(verdict));
+    suite
 }
 
 fn took<'r>(results: impl IntoIterator<Item = &'r CaseResult>) -> Duration {
@@ -84,6 +107,7 @@ fn told(result: &CaseResult) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{ci::junit::Ending, report::Severity};
 
     #[test]
     fn what_failed_what_held_and_what_was_skipped_can_be_told_apart() {
@@ -95,7 +119,21 @@ mod tests {
             case("two", CaseVerdict::Rejected).tool("t"),
             case("three", CaseVerdict::Skipped).detail("no tools"),
         ];
-        let text = junit("python3 'a b'.py", &results);
+        let finding = |id: &str, severity| Finding {
+            id: id.into(),
+            severity,
+            message: "2 calls were never answered".into(),
+            evidence: vec!["`echo` after 5 s".into()],
+            figures: BTreeMap::new(),
+            hint: None,
+            meaning: None,
+            reproduce: None,
+        };
+        let findings =
+            [finding("two", Severity::Critical), finding("deadlock", Severity::Critical)];
+        let verdict = Ending::Bad("the verdict is CRITICAL".into(), Vec::new());
+        let verdict = Case::new("probe", "verdict", verdict);
+        let text = junit("python3 'a b'.py", &results, &findings, &verdict);
         let read = Report::deserialize_from_str(&text).unwrap();
         let cases: Vec<_> = read.test_suites[0].test_cases.iter().collect();
         let failed = format!("{:?}", cases[2].status);

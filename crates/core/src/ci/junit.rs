@@ -64,7 +64,7 @@ pub fn junit(title: &str, took: Duration, cases: &[Case]) -> String {
     report.to_string().unwrap_or_default()
 }
 
-fn case(Case { kind, name, took, ending }: &Case) -> TestCase {
+pub(crate) fn case(Case { kind, name, took, ending }: &Case) -> TestCase {
     let status = match ending {
         Ending::Good(_) => TestCaseStatus::success(),
         Ending::Bad(message, details) => {

@@ -11,7 +11,7 @@ pub mod page;
 mod tests;
 
 use crate::{
-    compare::{Comparison, ComparisonVerdict},
+    compare::{Comparison, ComparisonVerdict, TargetRuns},
     exit::Exit,
     report::{Finding, Report, Severity},
     suite::{Outcome, SuiteReport, TestResult},
@@ -98,6 +98,27 @@ pub fn of_comparison(comparison: &Comparison, file: Option<&str>) -> Option<Rema
         file: file.map(str::to_owned),
         ..Remark::new(&verdict.to_ascii_lowercase(), severity, format!("{verdict}: {headline}"))
     })
+}
+
+/// What is wrong with several servers that were tested in turns: each run that did not pass. How they
+/// compare is no gate.
+pub fn of_rounds(comparison: &Comparison, runs: &[TargetRuns]) -> Vec<Remark> {
+    let failed = runs.iter().flat_map(|target| {
+        let reports = target.reports.iter().enumerate();
+        let failed = reports.filter(|(_, report)| !report.passed());
+        failed.map(|(round, report)| of_round(&target.label, round + 1, report))
+    });
+    let compared =
+        of_comparison(comparison, None).map(|remark| Remark { severity: Severity::Info, ..remark });
+    failed.chain(compared).collect()
+}
+
+fn of_round(label: &str, round: usize, report: &Report) -> Remark {
+    let verdict = report.verdict.name();
+    Remark {
+        details: of_report(report, None).into_iter().map(|remark| remark.title).collect(),
+        ..Remark::new("run", Severity::Critical, format!("{verdict}: {label} in round {round}"))
+    }
 }
 
 /// The tests of suites that failed or could not be carried out.

@@ -38,7 +38,8 @@ pub struct Summary {
     pub passed: bool,
     /// What the run came to by itself, whatever it is compared with.
     pub verdict: Verdict,
-    /// What the command returns to the shell: 0 passed, 1 failed, 130 interrupted.
+    /// What the command returns to the shell: 0 passed, 1 failed, 2 not carried out as it was asked for,
+    /// 130 interrupted.
     pub exit_code: u8,
     /// What was run.
     pub scenario: ScenarioName,

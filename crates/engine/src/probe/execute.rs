@@ -35,6 +35,9 @@ const AFTER_STOP: Duration = Duration::from_secs(2);
 /// What a check needs beside the time of one call that hangs.
 const MARGIN: Duration = Duration::from_secs(3);
 
+/// Why a check was not carried out to its end.
+const STOPPED: &str = "the probe was stopped";
+
 impl Probe {
     /// Carries the probe out, in a thread of its own.
     pub async fn execute(self) -> Result<ProbeReport, RunError> {
@@ -83,6 +86,7 @@ impl Probe {
             known,
         );
         let check_ms = self.carry_out(&bench, began).await;
+        let interrupted = self.stop.is_stopped();
         bench.drop_shared().await;
         let checks = bench.results();
         let about = PROBES.iter().map(|check| check.about());
@@ -103,6 +107,7 @@ impl Probe {
             took_ms: milliseconds(began.elapsed()),
             check_ms,
             passed: findings.iter().all(|finding| finding.severity < Severity::Critical),
+            interrupted,
             negative_path: check::gate(negative),
             tools,
             checks,
@@ -126,7 +131,8 @@ impl Probe {
         let share = if self.only.is_some() { limit } else { (limit / 4).max(patience + MARGIN) };
         for check in PROBES.iter().filter(|check| self.is_chosen(check)) {
             if self.stop.is_stopped() {
-                break;
+                bench.skip(check, STOPPED);
+                continue;
             }
             if let Some(watcher) = &self.watcher {
                 watcher(check.id);
@@ -140,7 +146,10 @@ impl Probe {
             let running: Running<'_> = (check.run)(bench);
             tokio::select! {
                 () = running => bench.look_after(check, told).await,
-                () = self.stop.stopped() => break,
+                () = self.stop.stopped() => {
+                    bench.tell(check.case("the rest", CaseVerdict::CouldNotTell).detail(STOPPED));
+                    continue;
+                }
                 // What has begun may run over, but not at the cost of all others.
                 () = tokio::time::sleep(share) => {
                     let why = format!("it takes more than {} s: name it with --only", share.as_secs());

@@ -86,6 +86,9 @@ pub struct ProbeReport {
     pub findings: Vec<Finding>,
     /// Whether no bug was found.
     pub passed: bool,
+    /// Whether it was stopped before everything was tried.
+    #[serde(default)]
+    pub interrupted: bool,
 }
 
 impl ProbeReport {

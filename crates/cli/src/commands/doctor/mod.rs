@@ -131,11 +131,11 @@ pub(crate) fn run(args: &DoctorArgs, env: &mut Env) -> Result<Exit, CliError> {
     let checks = carry_out(&scene, args)?;
     let system = format!("{} {}", std::env::consts::OS, std::env::consts::ARCH);
     let report = DoctorReport::new(&VERSION, &system, checks);
-    env.out(&if args.json {
-        serde_json::to_string_pretty(&report).unwrap_or_default() + "\n"
+    if args.json {
+        env.out_json(&report);
     } else {
-        render::render(&report)
-    });
+        env.out(&render::render(&report));
+    }
     Ok(if report.passed { Exit::Pass } else { Exit::Fail })
 }
 

@@ -17,7 +17,10 @@ use mcp_loadtest_core::{
     units::Size,
 };
 
-pub(super) use self::{outputs::OutputArgs, text::findings};
+pub(super) use self::{
+    outputs::{Judged, OutputArgs},
+    text::findings,
+};
 use super::{block_on, explain};
 use crate::{
     env::Env,
@@ -168,13 +171,25 @@ pub(crate) fn run(args: &ProbeArgs, env: &mut Env) -> Result<Exit, CliError> {
     for tool in args.tool.iter().chain(pair) {
         is_listed(tool, &report)?;
     }
-    let judged = (report.passed, text::word(&report).0);
-    args.outputs.tell(&report, &server, judged, || text::render(&report, args.verbose), env)?;
+    let judged = Judged {
+        passed: passed(&report),
+        word: text::word(&report).0,
+        why_not: if report.passed { STOPPED } else { "a bug was found" },
+    };
+    args.outputs.tell(&report, &server, &judged, || text::render(&report, args.verbose), env)?;
     Ok(match (stop.is_stopped(), report.passed) {
         (true, _) => Exit::Interrupted,
         (false, true) => Exit::Pass,
         (false, false) => Exit::Fail,
     })
+}
+
+/// Why a probe that was cut short does not pass, whatever it found until then.
+pub(super) const STOPPED: &str = "it was stopped before everything was tried";
+
+/// Whether no bug was found, by everything that was to be tried.
+pub(super) fn passed(report: &ProbeReport) -> bool {
+    report.passed && !report.interrupted
 }
 
 fn probe(args: &ProbeArgs, server: Server) -> Probe {

@@ -11,6 +11,8 @@ use mcp_loadtest_core::{
     units::format_latency,
 };
 
+use super::STOPPED;
+
 /// The width of a screen.
 const WIDTH: usize = 80;
 /// How much of a sentence is shown; `--json` has all.
@@ -64,6 +66,7 @@ fn headline(report: &ProbeReport) -> String {
         (0, warnings) => plural(warnings, "warning"),
         (bugs, warnings) => format!("{}, {}", plural(bugs, "bug"), plural(warnings, "warning")),
     };
+    let found = if report.interrupted { format!("{found}; {STOPPED}") } else { found };
     let (handshake, took) = (latency(report.handshake_ms), latency(report.took_ms));
     format!(
         "{paint}{word}{paint:#} {name} {version}: {found}\n  \
@@ -72,9 +75,10 @@ fn headline(report: &ProbeReport) -> String {
     )
 }
 
-/// Whether nothing that was tried allows a verdict.
+/// Whether what was tried allows no verdict.
 fn is_open(report: &ProbeReport) -> bool {
-    untold(report) > 0 && !report.checks.iter().any(|case| case.verdict.is_known())
+    let is_known = report.checks.iter().any(|case| case.verdict.is_known());
+    report.interrupted || (untold(report) > 0 && !is_known)
 }
 
 fn untold(report: &ProbeReport) -> usize {

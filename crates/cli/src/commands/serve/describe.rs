@@ -115,6 +115,16 @@ fn set_caps(input: &mut JsonObject, policy: &Policy) {
     }
 }
 
+/// What is left out is as the schema says it is, also where the operator allowed less than is usual.
+pub(crate) fn fill_in_defaults(arguments: &mut JsonObject, input: &JsonObject) {
+    let properties = input.get("properties").and_then(Value::as_object);
+    for (name, property) in properties.into_iter().flatten() {
+        if let Some(default) = property.get("default").filter(|default| !default.is_null()) {
+            arguments.entry(name.as_str()).or_insert_with(|| default.clone());
+        }
+    }
+}
+
 /// Takes out of the arguments how the server was named.
 pub(crate) fn take_who(arguments: &mut JsonObject) -> Result<Who, CliError> {
     let mut take = |name: &str| match arguments.remove(name) {

@@ -18,7 +18,7 @@ use rmcp::{
 
 use super::{
     client::Client,
-    describe::{describe, take_who},
+    describe::{describe, fill_in_defaults, take_who},
     tools::{Answer, Call, Does, Office, TOOLS, Tool},
 };
 use crate::error::CliError;
@@ -47,6 +47,9 @@ impl Handler {
             Does::Tests => take_who(&mut arguments)?,
             Does::Reads => Default::default(),
         };
+        if let Some(described) = self.described.iter().find(|one| one.name == tool.name) {
+            fill_in_defaults(&mut arguments, &described.input_schema);
+        }
         let office = self.office.clone();
         (tool.call)(Call { office, client, who, arguments }).await
     }

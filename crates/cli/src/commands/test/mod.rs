@@ -23,7 +23,9 @@ use mcp_loadtest_core::{
 pub(super) use self::outputs::OutputArgs;
 use self::stand::Mocks;
 use super::{block_on, explain};
-use crate::{env::Env, error::CliError, interrupt, load::ShowArgs, progress::ProgressLine};
+use crate::{
+    ci_args::CiArgs, env::Env, error::CliError, interrupt, load::ShowArgs, progress::ProgressLine,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -212,8 +214,13 @@ pub(super) fn tell(
 }
 
 /// Carries out the suite that was given as a configuration.
-pub(crate) fn run_config(file: &Path, show: ShowArgs, env: &mut Env) -> Result<Exit, CliError> {
-    let (files, outputs) = (vec![file.to_owned()], OutputArgs::printed(show.json));
+pub(crate) fn run_config(
+    file: &Path,
+    show: ShowArgs,
+    ci: &CiArgs,
+    env: &mut Env,
+) -> Result<Exit, CliError> {
+    let (files, outputs) = (vec![file.to_owned()], OutputArgs::printed(show.json, ci));
     let args = TestArgs { files, repeat: 1, outputs, ..TestArgs::default() };
     execute(&args, env.has_audience() && !show.quiet, env)
 }

@@ -51,9 +51,9 @@ fn rendered(name: &str, report: &SuiteReport) -> String {
 }
 
 impl OutputArgs {
-    /// One JSON document or the usual text, and no files.
-    pub(super) fn printed(json: bool) -> Self {
-        Self { json, ..Self::default() }
+    /// One JSON document or the usual text, what CI servers get to see, and no other files.
+    pub(super) fn printed(json: bool, ci: &CiArgs) -> Self {
+        Self { json, ci: ci.clone(), ..Self::default() }
     }
 
     /// Prints the results, and then writes the files that were asked for.

@@ -6,9 +6,12 @@ mod envelope;
 mod negative_path;
 mod resources;
 
+use std::sync::Arc;
+
+use mcp_loadtest::{Probe, Server, Stop};
 use serde_json::Value;
 
-use crate::harness::run;
+use crate::harness::{mock, run};
 
 /// Carries out checks on a server and gives all results.
 fn probed(server: &[&str], only: &str) -> Vec<Value> {
@@ -32,6 +35,26 @@ fn every_check_has_a_server_that_it_catches() {
         let name = format!("\"{}\"", check.id);
         let is_there = TABLES.iter().any(|table| table.contains(&name));
         assert!(is_there, "no table in cli/tests/it/probe has a server that {name} must catch");
+    }
+}
+
+#[test]
+fn a_probe_that_is_stopped_says_what_it_left_out() {
+    let stop = Stop::new();
+    let watcher = stop.clone();
+    let command = mock("mock-normal.py");
+    let server = Server::stdio("python3").arg(command.trim_start_matches("python3 "));
+    let probe = Probe::new(server)
+        .with_stop(stop)
+        .only(["unknown_tool", "wrong_type"])
+        .watched_by(Arc::new(move |_: &str| watcher.stop()));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let report = runtime.block_on(probe.execute()).unwrap();
+    assert!(report.passed && report.interrupted, "{report:?}");
+    for check in ["unknown_tool", "wrong_type"] {
+        let told = report.checks.iter().find(|case| case.check == check).unwrap();
+        assert!(!told.verdict.is_known(), "{told:?}");
+        assert_eq!(told.detail, "the probe was stopped", "{told:?}");
     }
 }
 

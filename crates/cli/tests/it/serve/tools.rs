@@ -81,9 +81,27 @@ fn a_load_is_measured_told_listed_and_compared() {
         "current_run_dir": second["run_dir"], "p99": "off", "throughput": "off",
         "error_rate": "off", "allow_deadlocks": true, "undecided": "fail" });
     let compared = checked(&mut peer, "compare_runs", judged.clone());
-    assert_eq!(compared["verdict"], "PASS", "{compared:#}");
+    assert_eq!((&compared["verdict"], &compared["passed"]), (&json!("PASS"), &json!(true)));
     judged["p99"] = json!("much");
     peer.refused("compare_runs", judged);
+}
+
+#[test]
+fn a_comparison_that_is_undecided_fails_where_that_is_asked_for() {
+    let dir = workplace();
+    let mut peer = Peer::start(dir.path(), BOTH);
+    // A run of less than a second decides nothing.
+    let load = json!({ "server": "healthy", "tool": "echo", "duration_secs": 0.3 });
+    let run = checked(&mut peer, "sustained_load", load)["run_dir"].clone();
+    for (undecided, passed) in [("pass", true), ("fail", false)] {
+        let both = json!({ "baseline_run_dir": run, "current_run_dir": run,
+            "undecided": undecided });
+        let compared = checked(&mut peer, "compare_runs", both.clone());
+        assert_eq!(compared["verdict"], "UNDECIDED", "{compared:#}");
+        assert_eq!(compared["passed"], passed, "{compared:#}");
+        let told = peer.call("compare_runs", both)["content"][0]["text"].to_string();
+        assert_eq!(told.contains("The gate fails."), !passed, "{told}");
+    }
 }
 
 #[test]

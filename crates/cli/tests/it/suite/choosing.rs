@@ -139,6 +139,8 @@ fn a_directory_is_searched_and_a_configuration_may_be_a_suite() {
     let ran = run_in(bench.path(), &["run", "--config", "suite.yml"]);
     assert!(ran.out.contains("4 passed, 1 failed, 1 skipped"), "{}{}", ran.out, ran.err);
     assert_eq!(ran.code, 1);
+    let ran = run_in(bench.path(), &["run", "--config", "suite.yml", "--github"]);
+    assert!(ran.code == 1 && ran.err.contains("::error"), "{}{}", ran.out, ran.err);
     let ran = run_in(bench.path(), &["run", "--config", "suite.yml", "--duration", "5s"]);
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("`--duration` has no effect on a suite"), "{}", ran.err);

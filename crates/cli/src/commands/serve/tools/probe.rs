@@ -7,7 +7,10 @@ use schemars::{JsonSchema, schema_for};
 use serde::Deserialize;
 
 use super::{Answer, Call, Does, Tool, probing};
-use crate::{commands::probe::parse_check, error::CliError};
+use crate::{
+    commands::probe::{parse_check, passed},
+    error::CliError,
+};
 
 /// What is asked for.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -43,7 +46,7 @@ async fn run(mut call: Call) -> Result<Answer, CliError> {
             None => probe,
         }
     };
-    probing::carry_out(call, tool, make, |report| report.passed).await
+    probing::carry_out(call, tool, make, passed).await
 }
 
 pub(super) const ENTRY: Tool = Tool {

@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use mcp_loadtest::{Finding, Probe, ProbeReport, Revision, RunError, Stop, ToolProbe};
+use mcp_loadtest::{Finding, Probe, ProbeReport, Revision, RunError, Severity, Stop, ToolProbe};
 use mcp_loadtest_core::{
     check::{CaseVerdict, Gate},
     display::visible,
@@ -29,8 +29,10 @@ const LISTED: usize = 200;
 /// What a probe found.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ProbeResult {
-    /// Whether no bug was found.
+    /// Whether no bug was found, by all that was to be tried.
     passed: bool,
+    /// Whether it was stopped before everything was tried.
+    interrupted: bool,
     /// The MCP revision that was spoken.
     revision: Revision,
     /// How many tools the server lists.
@@ -125,7 +127,12 @@ fn answer(report: ProbeReport, passed: fn(&ProbeReport) -> bool) -> Result<Answe
     // The report has the gravest last.
     findings.reverse();
     let ids: Vec<_> = findings.iter().map(|finding| finding.id.clone()).collect();
-    let word = if passed { "PASS" } else { "FAIL" };
+    let has_bugs = findings.iter().any(|finding| finding.severity == Severity::Critical);
+    let word = match (passed, report.interrupted && !has_bugs) {
+        (true, _) => "PASS",
+        (false, true) => "UNDECIDED",
+        (false, false) => "FAIL",
+    };
     let mut text = format!(
         "{word}: {}, MCP {}, {} tried, {}",
         counted(report.tools.len() as u64, "tool"),
@@ -136,8 +143,12 @@ fn answer(report: ProbeReport, passed: fn(&ProbeReport) -> bool) -> Result<Answe
     if !ids.is_empty() {
         text.push_str(&format!(": {}", ids.join(", ")));
     }
+    if report.interrupted {
+        text.push_str("; it was stopped before everything was tried");
+    }
     let result = ProbeResult {
         passed,
+        interrupted: report.interrupted,
         revision: report.revision,
         tools: report.tools.len(),
         cases,
@@ -153,4 +164,32 @@ fn answer(report: ProbeReport, passed: fn(&ProbeReport) -> bool) -> Result<Answe
         },
     };
     Answer::new(text + ".", &result)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::commands::probe;
+
+    #[test]
+    fn a_probe_that_was_cut_short_and_found_nothing_is_undecided() {
+        for (interrupted, word) in [(false, "PASS: "), (true, "UNDECIDED: ")] {
+            let report = json!({
+                "schema": "mcp-loadtest/probe/v1", "target": "x", "server_name": null,
+                "server_version": null, "era": "legacy", "revision": "2025-06-18",
+                "depth": "quick", "seed": 1, "handshake_ms": 1.0, "took_ms": 1.0, "check_ms": {},
+                "tools": [], "checks": [], "findings": [], "passed": true,
+                "negative_path": { "checks_run": 0, "failures": 0, "could_not_tell": 0,
+                    "gate_passed": 0 },
+                "interrupted": interrupted,
+            });
+            let report = serde_json::from_value(report).unwrap();
+            let answer = answer(report, probe::passed).unwrap();
+            assert!(answer.text.starts_with(word), "{}", answer.text);
+            assert_eq!(answer.structured["passed"], !interrupted);
+            assert_eq!(answer.structured["interrupted"], interrupted);
+        }
+    }
 }
