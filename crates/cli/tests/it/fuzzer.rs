@@ -76,6 +76,39 @@ fn bad_servers_are_caught_each_for_what_it_does() {
     }
 }
 
+/// The cases that were saved as this, with their arguments.
+fn saved_as(summary: &Value, class: &str) -> Vec<(PathBuf, Value)> {
+    let found = cases(summary).into_iter().filter(|file| case(file)["class"] == class);
+    found
+        .map(|file| {
+            let sent = case(&file)["writes"][0]["text"].as_str().unwrap_or_default().to_owned();
+            let frame: Value = serde_json::from_str(&sent).unwrap_or_default();
+            (file, frame["params"]["arguments"].clone())
+        })
+        .collect()
+}
+
+#[test]
+fn a_case_is_seen_again_with_the_patience_of_its_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let more = ["--payloads", "deep_nesting", "--iterations", "5"];
+    let (_, summary) = fuzz(dir.path(), &["-s", &mock("bad-fuzzer-hang.py")], &more);
+    let saved = saved_as(&summary, "hang");
+    let path = saved[0].0.to_str().unwrap();
+    let said = |more: &[&str]| {
+        let ran = run_in(dir.path(), &[&["replay", path, "--json"], more].concat());
+        assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
+        let told: Value = serde_json::from_str(&ran.out).unwrap();
+        let seen = told["seen"].as_str().unwrap().to_owned();
+        let waited = seen.trim_end_matches(" s").rsplit(' ').next().unwrap().parse::<f64>();
+        waited.unwrap_or_else(|_| panic!("{seen}"))
+    };
+    // A control request is waited for as long as the run says: 3 s, not 15 s; flags win.
+    assert!((2.9..14.0).contains(&said(&[])));
+    assert!((2.9..14.0).contains(&said(&["-s", &mock("bad-fuzzer-hang.py")])));
+    assert!(said(&["--hang-threshold", "8s"]) >= 9.9);
+}
+
 #[test]
 fn a_case_is_made_small_saved_and_seen_again() {
     let dir = tempfile::tempdir().unwrap();
