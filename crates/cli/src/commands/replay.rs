@@ -28,19 +28,19 @@ Examples:
   mcp-loadtest replay ./runs/2026-05-10T14-30-00-9XY7K2/cases/raw_bytes-12.json
   mcp-loadtest replay ./runs/2026-05-10T14-30-00-9XY7K2/raw_bytes-12 -s \"python -m my_mcp\"
 
-Exit codes: 0 it no longer shows, 1 it still shows, 2 the file or the server cannot be used.")]
+Exit codes: 0 it no longer shows, 1 it still shows or is another bug now, 2 the file or the server cannot be used.")]
 pub(crate) struct ReplayArgs {
     /// The file of a case, or the directory of a run and the name of a case.
     #[arg(required_unless_present = "explain", value_name = "CASE")]
     case: Option<PathBuf>,
     #[command(flatten)]
     server: ServerArgs,
-    /// No reply for this long is a hang.
-    #[arg(long, value_name = "TIME", value_parser = parse_some_time, default_value = "5s")]
-    hang_threshold: Duration,
-    /// How much longer a hanging call is waited for.
-    #[arg(long, value_name = "TIME", value_parser = parse_time, default_value = "10s")]
-    grace_period: Duration,
+    /// No reply for this long is a hang [default: as in the run, else 5s].
+    #[arg(long, value_name = "TIME", value_parser = parse_some_time)]
+    hang_threshold: Option<Duration>,
+    /// How much longer a hanging call is waited for [default: as in the run, else 10s].
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    grace_period: Option<Duration>,
     /// Print one JSON document, and nothing else.
     #[arg(long)]
     json: bool,
@@ -53,7 +53,7 @@ const EXPLANATION: &str = "\
 Algorithm:
   1. Read the case: `cases/<id>.json` of a run of the fuzzer (its schema: `schema case`).
   2. Start the server of the run (its config.toml), or the one that the flags name, and begin a session.
-  3. Send the bytes of the case as they are, and a control request where no answer comes.
+  3. Send the bytes of the case as they are, and a control request where no answer comes, and behind one.
   4. Say what became of it, and whether that is what it was saved for.";
 
 /// Runs `replay`.
@@ -70,15 +70,19 @@ pub(crate) fn run(args: &ReplayArgs, env: &mut Env) -> Result<Exit, CliError> {
         let hint = "`mcp-loadtest schema case` says what a case looks like";
         CliError::usage(format!("{}: {error}", path.display()), hint)
     })?;
-    let mut config = Config::default();
-    if !args.server.names_one() {
-        config = config_of_run(&path)?;
-    }
+    let of_run = config_of_run(&path);
+    // A server that is named needs no run: without it there are defaults.
+    let ours = if args.server.names_one() { of_run.unwrap_or_default() } else { of_run? };
+    let limits = ours.thresholds.clone();
+    let mut config = if args.server.names_one() { Config::default() } else { ours };
     args.server.lay_over(&mut config.server)?;
     let server = args.server.resolve(&config, env)?;
     check::server(&server)?;
     let replay = Replay::new(server, file)
-        .patience(args.hang_threshold, args.grace_period)
+        .patience(
+            args.hang_threshold.unwrap_or(limits.hang_timeout),
+            args.grace_period.unwrap_or(limits.grace_period),
+        )
         .strict_protocol(args.server.strict_protocol)
         .tee_stderr(args.server.tee_stderr);
     let replayed = block_on(replay.execute())??;
@@ -114,7 +118,11 @@ fn config_of_run(case: &Path) -> Result<Config, CliError> {
 
 fn told(replayed: &Replayed) -> String {
     let Replayed { id, label, was, class, seen, shows } = replayed;
-    let word = if *shows { "STILL SHOWS" } else { "GONE" };
+    let word = match (*shows, was == class) {
+        (true, true) => "STILL SHOWS",
+        (true, false) => "ANOTHER BUG NOW",
+        (false, _) => "GONE",
+    };
     format!(
         "{word} {id}: {}\n  was {}, now {}: {}\n",
         visible(label, 200),

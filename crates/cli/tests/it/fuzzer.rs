@@ -8,7 +8,10 @@ use std::{
 
 use serde_json::Value;
 
-use crate::harness::{Ran, mock, run, run_in};
+use crate::{
+    harness::{Ran, mock, run, run_in},
+    process::listening_mock,
+};
 
 const QUICK: &[&str] =
     &["--hang-timeout", "1s", "--grace-period", "2s", "--trace", "full", "--json"];
@@ -53,6 +56,7 @@ fn bad_servers_are_caught_each_for_what_it_does() {
         ("bad-fuzzer-hang.py", "deep_nesting", "5", "fuzz_hang"),
         ("bad-fuzzer-twice.py", "arguments", "60", "fuzz_violation"),
         ("bad-fuzzer-late-crash.py", "arguments", "400", "fuzz_crash"),
+        ("bad-fuzzer-late-hang.py", "arguments", "20", "fuzz_hang"),
     ];
     for (server, payload, iterations, expected) in table {
         let dir = tempfile::tempdir().unwrap();
@@ -74,6 +78,119 @@ fn bad_servers_are_caught_each_for_what_it_does() {
         );
         assert_eq!(serde_json::from_str::<Value>(&again.out).unwrap(), summary);
     }
+}
+
+/// The cases that were saved as this, with their arguments.
+fn saved_as(summary: &Value, class: &str) -> Vec<(PathBuf, Value)> {
+    let found = cases(summary).into_iter().filter(|file| case(file)["class"] == class);
+    found
+        .map(|file| {
+            let sent = case(&file)["writes"][0]["text"].as_str().unwrap_or_default().to_owned();
+            let frame: Value = serde_json::from_str(&sent).unwrap_or_default();
+            (file, frame["params"]["arguments"].clone())
+        })
+        .collect()
+}
+
+#[test]
+fn a_case_that_is_answered_and_leaves_a_lock_held_is_blamed_and_not_the_next_one() {
+    for (locked, repeats) in [("all", true), ("calls", false)] {
+        let dir = tempfile::tempdir().unwrap();
+        let setting = format!("MOCK_LOCKED={locked}");
+        let server = ["-s", &mock("bad-fuzzer-late-hang.py"), "--env", &setting];
+        let (ran, summary) =
+            fuzz(dir.path(), &server, &["--payloads", "arguments", "--iterations", "20"]);
+        assert_eq!(ran.code, 1, "{summary:#}");
+        assert!(ids(&summary).contains(&"fuzz_hang"), "{summary:#}");
+        let saved = saved_as(&summary, "hang");
+        assert!(!saved.is_empty(), "{summary:#}");
+        for (file, arguments) in &saved {
+            assert!(arguments.get("text").is_none(), "{locked} {arguments}");
+            assert_eq!(case(file)["repeats"], repeats, "{locked} {}", case(file));
+        }
+        let ran = run_in(dir.path(), &["replay", saved[0].0.to_str().unwrap()]);
+        assert_eq!(ran.code, u8::from(repeats), "{}{}", ran.out, ran.err);
+    }
+}
+
+#[test]
+fn the_last_case_of_a_run_is_heard_out_and_seen_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let more = ["--payloads", "arguments", "--iterations", "1"];
+    let (ran, summary) = fuzz(dir.path(), &["-s", &mock("bad-fuzzer-last-crash.py")], &more);
+    assert_eq!(ran.code, 1, "{summary:#}");
+    assert_eq!(summary["fuzz"]["crash"], 1, "{summary:#}");
+    closes(&summary, 1);
+    let saved = &cases(&summary)[0];
+    assert_eq!(case(saved)["repeats"], true, "{}", case(saved));
+    let path = saved.to_str().unwrap();
+    let ran = run_in(dir.path(), &["replay", path]);
+    assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
+    assert!(ran.out.starts_with("STILL SHOWS"), "{}", ran.out);
+    // Another end of the same server is no sign of health, but a server that lives on is.
+    let mut other = case(saved);
+    other["class"] = "hang".into();
+    std::fs::write(path, other.to_string()).unwrap();
+    let ran = run_in(dir.path(), &["replay", path]);
+    assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
+    assert!(ran.out.starts_with("ANOTHER BUG NOW"), "{}", ran.out);
+    assert!(ran.out.contains("was hang, now crash"), "{}", ran.out);
+    let ran = run_in(dir.path(), &["replay", path, "-s", &mock("mock-normal.py")]);
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+}
+
+#[test]
+fn the_last_case_over_http_is_heard_out_and_seen_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let bad = || listening_mock("bad-fuzzer-late-http.py", &[]);
+    let first = bad();
+    let more = ["--payloads", "arguments", "--iterations", "1", "--startup-timeout", "3s"];
+    let (ran, summary) = fuzz(dir.path(), &["--url", &first.url], &more);
+    assert_eq!(ran.code, 1, "{summary:#}");
+    assert_eq!(summary["fuzz"]["hang"], 1, "{summary:#}");
+    let path = cases(&summary)[0].to_str().unwrap().to_owned();
+    for (server, code) in [(bad(), 1), (listening_mock("mock-http-server.py", &[]), 0)] {
+        let ran = run_in(dir.path(), &["replay", &path, "--url", &server.url]);
+        assert_eq!(ran.code, code, "{}{}", ran.out, ran.err);
+    }
+}
+
+#[test]
+fn what_hangs_once_is_slow_however_often_unless_the_server_answers_nothing() {
+    let more = ["--payloads", "unknown_method", "--iterations", "26", "--seed", "1"];
+    let dir = tempfile::tempdir().unwrap();
+    let bad = mock("bad-fuzzer-worn.py");
+    let (ran, summary) = fuzz(dir.path(), &["-s", &bad], &more);
+    assert_eq!(ran.code, 0, "{summary:#}");
+    assert!(summary["fuzz"]["slow"].as_u64() >= Some(4), "{summary:#}");
+    assert_eq!(summary["fuzz"].get("hang"), None, "{summary:#}");
+    let server = ["-s", &bad, "--env", "MOCK_WORN=silent"];
+    let (ran, summary) = fuzz(dir.path(), &server, &more);
+    assert_eq!(ran.code, 1, "{summary:#}");
+    let saved = saved_as(&summary, "hang");
+    assert!(!saved.is_empty(), "{summary:#}");
+    assert!(saved.iter().all(|(file, _)| case(file)["repeats"] == false), "{summary:#}");
+}
+
+#[test]
+fn a_case_is_seen_again_with_the_patience_of_its_run() {
+    let dir = tempfile::tempdir().unwrap();
+    let more = ["--payloads", "deep_nesting", "--iterations", "5"];
+    let (_, summary) = fuzz(dir.path(), &["-s", &mock("bad-fuzzer-hang.py")], &more);
+    let saved = saved_as(&summary, "hang");
+    let path = saved[0].0.to_str().unwrap();
+    let said = |more: &[&str]| {
+        let ran = run_in(dir.path(), &[&["replay", path, "--json"], more].concat());
+        assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
+        let told: Value = serde_json::from_str(&ran.out).unwrap();
+        let seen = told["seen"].as_str().unwrap().to_owned();
+        let waited = seen.trim_end_matches(" s").rsplit(' ').next().unwrap().parse::<f64>();
+        waited.unwrap_or_else(|_| panic!("{seen}"))
+    };
+    // A control request is waited for as long as the run says: 3 s, not 15 s; flags win.
+    assert!((2.9..14.0).contains(&said(&[])));
+    assert!((2.9..14.0).contains(&said(&["-s", &mock("bad-fuzzer-hang.py")])));
+    assert!(said(&["--hang-threshold", "8s"]) >= 9.9);
 }
 
 #[test]

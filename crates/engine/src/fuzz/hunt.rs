@@ -10,15 +10,16 @@ use std::{
 
 use mcp_loadtest_core::{
     display::visible,
-    event::{Call, Event, Failure, Phase, note},
-    fuzz::{Case, CaseFile, Class, Deck, FailedCase, FuzzStats, Payload, Shrinker, Write},
-    outcome::ErrorCategory,
+    event::note,
+    fuzz::{After, Case, CaseFile, Class, Deck, FuzzStats, Payload, Shrinker, Write},
 };
-use mcp_loadtest_wire::{disk, session::OpenError, sink::Sink as _};
-use serde_json::json;
+use mcp_loadtest_wire::{disk, session::OpenError};
 use tokio::time::Instant;
 
-use super::lab::{Lab, Trial};
+use super::{
+    lab::{Lab, Trial},
+    telling::{begin, cancelled, end, failed, outcome},
+};
 use crate::{RunError, context::Context, run_dir::write_whole};
 
 /// Failures that are alike (same class, payload and tool) are confirmed so often.
@@ -27,7 +28,7 @@ const CONFIRMED: u32 = 3;
 const MOST_TOLD: usize = 20;
 /// Accepted cases that are told one by one at most.
 const MOST_ACCEPTED: usize = 5;
-/// When a server dies and the case does not show it alone, so many cases before it are tried.
+/// When a server dies or falls silent and the case does not show it alone, so many cases before it are tried.
 const SUSPECTS: usize = 12;
 /// A tool that was slow so often is left alone: it would take the time of all others.
 const SLOW_ENOUGH: u32 = 3;
@@ -35,11 +36,15 @@ const SLOW_ENOUGH: u32 = 3;
 const TRIES: u32 = 60;
 const HANG_TRIES: u32 = 2;
 const SHRINKING: Duration = Duration::from_secs(15);
-/// The longest frame that the trace shows; of others it has the length and a checksum.
-const SHOWN: usize = 1024;
-
 /// What is said of a case whose second answer comes later.
 const TWICE: &str = "answered twice";
+
+/// A case that was answered and broke the server afterwards.
+struct Culprit {
+    case: Case,
+    /// Whether a server that sees nothing else shows it.
+    alone: bool,
+}
 
 /// A run of the fuzzer.
 pub(crate) struct Hunt {
@@ -93,8 +98,8 @@ impl Hunt {
                 break;
             }
         }
-        if let Some(id) = self.lab.last_words().await {
-            self.blame(id, Class::ProtocolViolation, TWICE).await;
+        if !self.context.is_over() {
+            self.hear_out().await;
         }
         self.stats.discarded = self.deck.discarded();
         self.lab.close().await;
@@ -115,26 +120,23 @@ impl Hunt {
 
     /// One case, from its request to its class.
     async fn one(&mut self, case: Case) -> Result<(), String> {
+        if self.lab.has_ended() {
+            self.hear_out().await;
+        }
         self.lab.open().await.map_err(|error| format!("no session: {error}"))?;
         let context = self.context.clone();
-        let call = self.begin(&case);
+        let call = begin(&context, &case);
         let trial = tokio::select! {
             trial = self.lab.attempt(&case) => trial,
             () = context.over() => {
-                let message = "the run was stopped".into();
-                self.end(call, &case, Err((ErrorCategory::Cancelled, message)), Duration::ZERO);
+                end(&context, call, &case, cancelled("the run was stopped".into()));
                 return Err("the run was stopped".into());
             }
         };
         let trial = match trial {
             Ok(trial) => trial,
             Err(error) => {
-                self.end(
-                    call,
-                    &case,
-                    Err((ErrorCategory::Cancelled, error.to_string())),
-                    Duration::ZERO,
-                );
+                end(&context, call, &case, cancelled(error.to_string()));
                 return Err(format!("no session: {error}"));
             }
         };
@@ -142,7 +144,7 @@ impl Hunt {
             self.context.note(note::FRAME_DEFECT, noise);
         }
         if let Some(id) = trial.stray {
-            self.blame(id, Class::ProtocolViolation, TWICE).await;
+            self.blame(id, Class::ProtocolViolation, TWICE, None).await;
         }
         let took = trial.took;
         let trial = if trial.class.is_failure() { self.confirm(&case, trial).await } else { trial };
@@ -156,7 +158,7 @@ impl Hunt {
             let told = failed(&case, trial.class, &trial.seen, true, file);
             self.stats.accepted.push(told);
         }
-        self.end(call, &case, outcome(&trial), took);
+        end(&context, call, &case, (outcome(&trial), took));
         self.recent.push_front((case, trial.class));
         self.recent.truncate(64);
         Ok(())
@@ -166,30 +168,49 @@ impl Hunt {
         self.context.blueprint.scenario.seed.0
     }
 
+    /// What a server does after its last answer is the fault of a case before.
+    async fn hear_out(&mut self) {
+        let last = self.lab.last_words().await;
+        if let Some(id) = last.stray {
+            self.blame(id, Class::ProtocolViolation, TWICE, None).await;
+        }
+        let Some(class) = last.failure() else { return };
+        self.lab.close().await;
+        let found = match self.culprit(class, None).await {
+            Some(culprit) => Some((culprit.case.request_id, culprit.alone)),
+            // None shows it again. The last one is the most likely.
+            None => self.recent.front().map(|(case, _)| (case.request_id, false)),
+        };
+        if let Some((id, alone)) = found {
+            self.blame(id, class, &last.said, Some(alone)).await;
+        }
+    }
+
     /// Tries a case that failed again, on a server that has seen nothing else.
     async fn confirm(&mut self, case: &Case, trial: Trial) -> Trial {
         self.lab.close().await;
-        let alike = self.alike.entry((trial.class, case.payload, case.tool.clone())).or_default();
-        *alike += 1;
-        if *alike > CONFIRMED {
+        let kind = (trial.class, case.payload, case.tool.clone());
+        let alike = self.alike.get(&kind).copied().unwrap_or_default();
+        if alike >= CONFIRMED {
+            self.alike.insert(kind, alike + 1);
             return trial;
         }
-        let is_first = *alike == 1;
-        let again = self.again(case).await;
-        let repeats = again.as_ref().is_ok_and(|again| again.class == trial.class);
-        match (&again, trial.class) {
-            _ if repeats => {}
-            // Slow once is not dead.
-            (Ok(_), Class::Hang) => return Trial { class: Class::Slow, ..trial },
-            (Ok(again), Class::Crash) => {
-                if let Some(culprit) = self.culprit().await {
-                    self.blame(culprit.request_id, Class::Crash, &trial.seen).await;
-                    return again.clone();
-                }
+        let again = self.again(case).await.ok();
+        if let Some(again) = again.as_ref().filter(|again| !again.class.is_failure()) {
+            if let Some(culprit) = self.culprit(trial.class, Some(case)).await {
+                self.alike.insert(kind, alike + 1);
+                let (id, alone) = (culprit.case.request_id, culprit.alone);
+                self.blame(id, trial.class, &trial.seen, Some(alone)).await;
+                return again.clone();
             }
-            _ => {}
+            // Slow once is not dead, but a server that answered nothing else either is not slow.
+            if trial.class == Class::Hang && trial.after == After::Answers {
+                return Trial { class: Class::Slow, ..trial };
+            }
         }
-        self.fail(case, &trial, repeats, is_first).await;
+        self.alike.insert(kind, alike + 1);
+        let repeats = again.is_some_and(|again| again.class == trial.class);
+        self.fail(case, trial.class, &trial.seen, repeats, alike == 0).await;
         trial
     }
 
@@ -201,61 +222,85 @@ impl Hunt {
         trial
     }
 
-    /// Which of the cases before ends the server, though it was answered.
-    async fn culprit(&mut self) -> Option<Case> {
-        let suspects: Vec<Case> =
-            self.recent.iter().take(SUSPECTS).map(|(case, _)| case.clone()).collect();
-        for suspect in suspects {
-            self.lab.close().await;
-            let first = self.lab.attempt(&suspect).await.ok()?;
-            // It may have answered and ended: then it shows when the next is sent.
-            let dead = first.class == Class::Crash || {
-                tokio::time::sleep(Duration::from_millis(50)).await;
-                let next = self.deck.case(0)?;
-                self.lab.is_broken() || self.lab.attempt(&next).await.ok()?.class == Class::Crash
-            };
-            self.lab.close().await;
-            if dead {
-                return Some(suspect);
+    /// Which of the cases before breaks the server, though it was answered: alone, or such that the
+    /// case that met with it does.
+    async fn culprit(&mut self, class: Class, victim: Option<&Case>) -> Option<Culprit> {
+        if !matches!(class, Class::Crash | Class::Hang) {
+            return None;
+        }
+        let innocent = self.recent.iter().filter(|(_, class)| !class.is_failure());
+        let suspects: Vec<Case> = innocent.take(SUSPECTS).map(|(case, _)| case.clone()).collect();
+        for case in suspects {
+            if Instant::now() >= self.until || self.context.is_over() {
+                break;
+            }
+            let mut found = self.accuse(&case, class, victim).await?;
+            if found == Some(false) {
+                // Once more, since a tool that is slow by chance would make any case a culprit.
+                found = self.accuse(&case, class, victim).await?;
+            }
+            if let Some(alone) = found {
+                return Some(Culprit { case, alone });
             }
         }
         None
     }
 
-    /// An earlier case turns out to be at fault.
-    async fn blame(&mut self, id: u64, class: Class, seen: &str) {
+    /// Whether a server that answers this case breaks behind it: alone, or when it meets the victim.
+    async fn accuse(
+        &mut self,
+        case: &Case,
+        class: Class,
+        victim: Option<&Case>,
+    ) -> Option<Option<bool>> {
+        self.lab.close().await;
+        let first = self.lab.attempt_alone(case).await.ok()?;
+        let mut found = None;
+        // A server that only owes it an answer is slow by chance.
+        if first.class == class && first.after != After::Answers {
+            found = Some(true);
+        } else if let Some(victim) = victim.filter(|_| !first.class.is_failure()) {
+            let next = self.lab.attempt(victim).await.ok()?;
+            found = (next.class == class).then_some(false);
+        }
+        self.lab.close().await;
+        Some(found)
+    }
+
+    /// An earlier case turns out to be at fault. Whether it shows alone is found out where that is
+    /// not known.
+    async fn blame(&mut self, id: u64, class: Class, seen: &str, repeats: Option<bool>) {
         let known = self.recent.iter_mut().find(|(case, _)| case.request_id == id);
         let Some((case, was)) = known.filter(|(_, was)| !was.is_failure()) else { return };
         let case = case.clone();
         self.stats.recount(case.payload, *was, class);
         *was = class;
-        let trial =
-            Trial { class, took: Duration::ZERO, seen: seen.to_owned(), stray: None, noise: None };
         let alike = self.alike.entry((class, case.payload, case.tool.clone())).or_default();
         *alike += 1;
         let (is_first, is_known) = (*alike == 1, *alike > CONFIRMED);
         if !is_known {
-            // A crash was tried again already: that is how its case was found.
-            let repeats = class == Class::Crash
-                || self.again(&case).await.is_ok_and(|again| again.class == class);
-            self.fail(&case, &trial, repeats, is_first && class != Class::Crash).await;
+            let repeats = match repeats {
+                Some(repeats) => repeats,
+                None => self.again(&case).await.is_ok_and(|again| again.class == class),
+            };
+            self.fail(&case, class, seen, repeats, is_first).await;
         }
     }
 
     /// Makes a failing case smaller, saves it and tells it.
-    async fn fail(&mut self, case: &Case, trial: &Trial, repeats: bool, is_first: bool) {
-        let mut file = CaseFile::new(case, self.seed(), trial.class, visible(&trial.seen, 300));
+    async fn fail(&mut self, case: &Case, class: Class, seen: &str, repeats: bool, is_first: bool) {
+        let mut file = CaseFile::new(case, self.seed(), class, visible(seen, 300));
         file.repeats = repeats;
         file.target = self.context.blueprint.server.to_string();
         if repeats && is_first {
-            let writes = self.shrink(case, trial.class).await;
+            let writes = self.shrink(case, class).await;
             file.writes = writes.iter().map(|bytes| Write::new(bytes)).collect();
         }
         if self.stats.failures.len() >= MOST_TOLD {
             return;
         }
         let saved = self.save(&file);
-        let told = failed(case, trial.class, &trial.seen, repeats, saved);
+        let told = failed(case, class, seen, repeats, saved);
         self.context.note(note::FUZZ_FAILURE, serde_json::to_string(&told).unwrap_or_default());
         self.stats.failures.push(told);
     }
@@ -291,81 +336,4 @@ impl Hunt {
         saved.map_err(|error| self.context.note(note::OUR_TROUBLE, error.to_string())).ok()?;
         Some(format!("cases/{name}"))
     }
-
-    fn begin(&self, case: &Case) -> Call<'static> {
-        let now = self.context.now();
-        let call = Call {
-            request_id: case.request_id,
-            session: 0,
-            worker: 0,
-            phase: Phase::Load,
-            method: case.payload.as_str().into(),
-            tool: case.tool.clone().map(Into::into),
-            segment: 0,
-            intended: now,
-            started: now,
-        };
-        let params = traced(case).to_string().into_bytes();
-        self.context.recorder.emit(&Event::Request { call: call.clone(), params: params.into() });
-        call
-    }
-
-    fn end(
-        &self,
-        call: Call<'static>,
-        case: &Case,
-        outcome: Result<Class, (ErrorCategory, String)>,
-        took: Duration,
-    ) {
-        let at = call.started + took;
-        let event = match outcome {
-            Ok(class) => {
-                let result = json!({ "case": case.id, "class": class }).to_string().into_bytes();
-                Event::Response { call, at, result: result.into() }
-            }
-            Err((category, message)) => {
-                let message = format!("{}: {}", case.id, visible(&message, 200)).into();
-                Event::Error { call, at, failure: Failure { category, message, code: None } }
-            }
-        };
-        self.context.recorder.emit(&event);
-    }
-}
-
-/// What the trace says of a case: enough to tell whether two runs sent the same bytes.
-fn traced(case: &Case) -> serde_json::Value {
-    let bytes = case.bytes();
-    let frame = std::str::from_utf8(&bytes).ok().filter(|_| bytes.len() <= SHOWN);
-    json!({
-        "case": case.id, "label": case.label, "bytes": bytes.len(), "writes": case.writes.len(),
-        "checksum": format!("{:016x}", case.print()), "frame": frame,
-    })
-}
-
-fn failed(
-    case: &Case,
-    class: Class,
-    seen: &str,
-    repeats: bool,
-    file: Option<String>,
-) -> FailedCase {
-    FailedCase {
-        id: case.id.clone(),
-        class,
-        label: visible(&case.label, 200),
-        seen: visible(seen, 300),
-        repeats,
-        file,
-    }
-}
-
-/// In the words of all scenarios: whatever was answered was answered.
-fn outcome(trial: &Trial) -> Result<Class, (ErrorCategory, String)> {
-    let category = match trial.class {
-        Class::Clean | Class::Accepted | Class::Slow => return Ok(trial.class),
-        Class::ProtocolViolation => ErrorCategory::Malformed,
-        Class::Hang => ErrorCategory::Deadlock,
-        Class::Crash => ErrorCategory::Crash,
-    };
-    Err((category, trial.seen.clone()))
 }

@@ -21,6 +21,8 @@ use crate::context::Pids;
 const FIRST_DOUBT: Duration = Duration::from_secs(1);
 /// How long an answer may come after that of the control request that was sent behind it.
 const SETTLING: Duration = Duration::from_millis(50);
+/// How long a server that has answered may take to end before it is asked whether it still answers.
+const DYING: Duration = Duration::from_millis(50);
 /// A server that hangs is not asked to end for long.
 const SHUTDOWN: Duration = Duration::from_secs(1);
 
@@ -31,10 +33,32 @@ pub(crate) struct Trial {
     pub(crate) took: Duration,
     /// What was seen, in words.
     pub(crate) seen: String,
+    /// The server afterwards.
+    pub(crate) after: After,
     /// The id of an earlier case that was answered a second time.
     pub(crate) stray: Option<u64>,
     /// A line that came besides and is no message at all.
     pub(crate) noise: Option<String>,
+}
+
+/// What a server did after all that was sent to it was dealt with.
+pub(crate) struct LastWords {
+    pub(crate) after: After,
+    /// What was seen, in words.
+    pub(crate) said: String,
+    /// The last case that was answered a second time.
+    pub(crate) stray: Option<u64>,
+}
+
+impl LastWords {
+    /// What it is called, if the server did not outlive what it was sent.
+    pub(crate) fn failure(&self) -> Option<Class> {
+        match self.after {
+            After::Gone => Some(Class::Crash),
+            After::Silent => Some(Class::Hang),
+            After::Answers | After::HungUp => None,
+        }
+    }
 }
 
 /// A server to try cases on.
@@ -116,9 +140,9 @@ impl Lab {
         self.answered = Answered::default();
     }
 
-    /// Whether the session is gone.
-    pub(crate) fn is_broken(&self) -> bool {
-        self.line.as_ref().is_none_or(|line| line.session.is_broken())
+    /// Whether there was a session that has ended by itself.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.line.as_ref().is_some_and(|line| line.session.is_broken())
     }
 
     /// Sends a case and finds out what becomes of it.
@@ -134,40 +158,56 @@ impl Lab {
         } else {
             self.over_http(line, case, &mut ear, began).await
         };
-        let after = match after {
-            // Whether a closed connection is the end of the server shows when another is opened.
-            After::HungUp => {
-                self.close().await;
-                if self.open().await.is_ok() { After::HungUp } else { After::Gone }
-            }
-            after => after,
-        };
+        let after = self.reach_again(after).await;
         if ear.has_answer() && !has_odd_ids(case) {
             self.answered.add(case.request_id);
         }
         Ok(self.trial(case, &ear, after, said, began.elapsed()))
     }
 
+    /// Whether a closed connection is the end of the server shows when another is opened.
+    async fn reach_again(&mut self, after: After) -> After {
+        if after != After::HungUp {
+            return after;
+        }
+        self.close().await;
+        if self.open().await.is_ok() { After::HungUp } else { After::Gone }
+    }
+
     /// The same for a server that has nothing else to do: what comes after the answer counts too.
     pub(crate) async fn attempt_alone(&mut self, case: &Case) -> Result<Trial, OpenError> {
         let trial = self.attempt(case).await?;
-        if !trial.class.is_failure() && self.last_words().await == Some(case.request_id) {
-            let seen = "answered twice".into();
-            return Ok(Trial { class: Class::ProtocolViolation, seen, ..trial });
+        if trial.class.is_failure() {
+            return Ok(trial);
         }
-        Ok(trial)
+        let last = self.last_words().await;
+        Ok(match last.failure() {
+            Some(class) => Trial { class, seen: last.said, after: last.after, ..trial },
+            None if last.stray == Some(case.request_id) => {
+                Trial { class: Class::ProtocolViolation, seen: "answered twice".into(), ..trial }
+            }
+            None => trial,
+        })
     }
 
-    /// The last case that was answered a second time, if a control request brings that to light.
-    pub(crate) async fn last_words(&mut self) -> Option<u64> {
-        let line = self.line.as_ref().filter(|line| !line.session.is_broken())?;
-        if !line.session.has_one_stream() {
-            return None;
+    /// What a server does that has nothing more to do: it may end or fall silent after its answer,
+    /// or answer a second time.
+    pub(crate) async fn last_words(&mut self) -> LastWords {
+        if self.line.is_some() && !self.has_ended() {
+            tokio::time::sleep(DYING).await;
         }
-        self.pulse(line).await;
+        let Some(line) = &self.line else {
+            return LastWords { after: After::Answers, said: String::new(), stray: None };
+        };
         let mut ear = Ear::new(0, false);
-        self.drain(line, &mut ear, Instant::now());
-        ear.stray
+        let (after, said) = match line.session.broken() {
+            Some(cause) => (gone(&line.session, cause.category), cause.message.to_string()),
+            None => self.pulse(line).await,
+        };
+        if line.session.has_one_stream() {
+            self.drain(line, &mut ear, Instant::now());
+        }
+        LastWords { after: self.reach_again(after).await, said, stray: ear.stray }
     }
 
     fn trial(&self, case: &Case, ear: &Ear, after: After, said: String, waited: Duration) -> Trial {
@@ -190,7 +230,7 @@ impl Lab {
             }
             (None, _) => ear.words.clone(),
         };
-        Trial { class, took, seen, stray: ear.stray, noise: ear.noise.clone() }
+        Trial { class, took, seen, after, stray: ear.stray, noise: ear.noise.clone() }
     }
 
     /// All frames come in one stream: what comes before the answer to a later request was meant for

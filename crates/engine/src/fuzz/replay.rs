@@ -32,7 +32,7 @@ pub struct Replayed {
     pub class: Class,
     /// What was seen now.
     pub seen: String,
-    /// Whether it still shows.
+    /// Whether it is still a bug: the same as before, or another one.
     pub shows: bool,
 }
 
@@ -122,7 +122,7 @@ impl Replay {
             was: self.file.class,
             class: trial.class,
             seen: secrets_of(&self.server).text(&trial.seen).into_owned(),
-            shows: trial.class == self.file.class,
+            shows: trial.class == self.file.class || trial.class.is_failure(),
         })
     }
 }
