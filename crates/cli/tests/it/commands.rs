@@ -182,6 +182,40 @@ fn a_server_is_found_by_its_name_in_a_clients_file() {
 }
 
 #[test]
+fn a_clients_file_that_cannot_be_read_is_told_and_nobody_is_tested_in_its_place() {
+    let dir = tempfile::tempdir().unwrap();
+    let near = dir.path().join("near");
+    std::fs::create_dir(&near).unwrap();
+    // Nobody listens there: it is enough that it is tried.
+    let entry = serde_json::json!({"mcpServers": {"my-mock": {"url": "http://127.0.0.1:1/mcp"}}});
+    let write = |first: &[u8], second: &[u8]| {
+        std::fs::write(near.join(".mcp.json"), first).unwrap();
+        std::fs::write(dir.path().join(".mcp.json"), second).unwrap();
+    };
+    let good = entry.to_string();
+    for broken in [b"{ \"mcpServers\": {".as_slice(), b"\xff\xfe"] {
+        write(good.as_bytes(), broken);
+        let ran = run_in(&near, &["probe", "--name", "my-mock"]);
+        assert!(ran.err.contains("using `my-mock` from "), "{}", ran.err);
+        let file = dir.path().join(".mcp.json");
+        let warning = format!("warning: {}: cannot be read: ", file.display());
+        assert!(ran.err.contains(&warning), "{}", ran.err);
+        let ran = run_in(&near, &["probe", "--name", "other"]);
+        let error = format!("error: {}: cannot be read: ", file.display());
+        assert!(ran.code == 2 && ran.err.contains(&error), "{}", ran.err);
+        write(broken, good.as_bytes());
+        let ran = run_in(&near, &["probe", "--name", "my-mock"]);
+        let error = format!("error: {}: cannot be read: ", near.join(".mcp.json").display());
+        assert!(ran.code == 2 && ran.err.contains(&error), "{}", ran.err);
+        assert!(!ran.err.contains("using"), "{}", ran.err);
+    }
+    write(good.as_bytes(), good.as_bytes());
+    let ran = run_in(&near, &["probe", "--name", "my-mock"]);
+    assert!(ran.err.contains("using `my-mock` from "), "{}", ran.err);
+    assert!(!ran.err.contains("warning: "), "{}", ran.err);
+}
+
+#[test]
 fn times_of_flags_win_over_those_of_a_probe_in_a_file() {
     let dir = tempfile::tempdir().unwrap();
     let mock = mock("mock-slow.py");
