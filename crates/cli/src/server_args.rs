@@ -1,6 +1,7 @@
 //! Naming the server, as people name it: a command, a URL, or a name in a file they already have.
 
 mod again;
+mod files;
 
 use std::{
     collections::BTreeMap,
@@ -17,6 +18,7 @@ use mcp_loadtest_core::{
     units::{Size, parse_duration},
 };
 
+pub(crate) use self::files::{client_files, known_servers};
 use crate::{env::Env, error::CliError};
 
 /// The flags that name a server.
@@ -205,8 +207,8 @@ impl ServerArgs {
         name: &str,
         env: &mut Env,
     ) -> Result<Server, CliError> {
-        let servers = named_servers(file, env)?;
-        let entry = clients::find(&servers, name, Some(&env.cwd))?;
+        let mut known = known_servers(file, env)?;
+        let entry = known.find(name, &env.cwd)?;
         let server = resolve_named(entry, &self.inputs, env)?;
         self.refuse_idle_inputs(entry, &server, env)?;
         Ok(server)
@@ -277,44 +279,6 @@ pub(crate) fn resolve_named(
     }
     env.err(&talk);
     Ok(resolved.server)
-}
-
-/// All servers of one file, or of all files in the usual places.
-pub(crate) fn named_servers(file: Option<&Path>, env: &Env) -> Result<Vec<NamedServer>, CliError> {
-    if let Some(file) = file {
-        let path = env.cwd.join(file);
-        let text = std::fs::read_to_string(&path)
-            .map_err(|source| CliError::Read { path: path.clone(), source })?;
-        return Ok(clients::parse(&path, &text)?);
-    }
-    let mut servers = Vec::new();
-    let mut broken = None;
-    for path in client_files(env) {
-        let Ok(text) = std::fs::read_to_string(&path) else { continue };
-        match clients::parse(&path, &text) {
-            Ok(found) => servers.extend(found),
-            Err(error) => broken = broken.or(Some(error)),
-        }
-    }
-    // The file of another client does not keep anybody from those that can be read.
-    match broken {
-        Some(error) if servers.is_empty() => Err(error.into()),
-        _ => Ok(servers),
-    }
-}
-
-/// The usual places of client files: from the working directory up to the root of the repository,
-/// then the home directory. Most of them will not exist.
-pub(crate) fn client_files(env: &Env) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    let mut folder = Some(env.cwd.as_path());
-    while let Some(here) = folder {
-        files.extend(clients::well_known(Some(here), None));
-        // Beyond the repository's root the files belong to somebody else.
-        folder = if here.join(".git").exists() { None } else { here.parent() };
-    }
-    files.extend(clients::well_known(None, env.home().as_deref()));
-    files
 }
 
 /// The value of a flag that only `run` takes several times.

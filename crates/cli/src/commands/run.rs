@@ -4,7 +4,7 @@ use std::{cell::Cell, path::PathBuf, time::Duration};
 
 use clap::Args;
 use mcp_loadtest_core::{
-    config::{Baseline, Config, Format, Trace, flag_instead_of_form},
+    config::{Baseline, Config, Format, ScenarioConfig, Trace, flag_instead_of_form},
     exit::Exit,
     scenario::ScenarioName,
     thresholds::Thresholds,
@@ -209,6 +209,17 @@ impl RunArgs {
         Ok(())
     }
 
+    /// Where a scenario has times of its own in the file, it prefers them to those of the thresholds, and
+    /// would to flags that are laid over these.
+    fn clear_older_times(&self, scenario: &mut ScenarioConfig) {
+        if self.scenario.grace_period.is_some() {
+            scenario.grace_period = None;
+        }
+        if self.thresholds.hang_timeout.is_some() {
+            scenario.hang_threshold = self.scenario.hang_threshold;
+        }
+    }
+
     /// Default < file < flag, decided here and nowhere else.
     fn config(&self, server: &ServerArgs, env: &Env) -> Result<Config, CliError> {
         let (mut config, source) = match &self.config {
@@ -224,6 +235,7 @@ impl RunArgs {
         server.lay_over(&mut config.server)?;
         self.scenario.lay_over(&mut config.scenario);
         self.thresholds.lay_over(&mut config.thresholds, self.scenario.grace_period);
+        self.clear_older_times(&mut config.scenario);
         config.output.report_dir =
             self.output.output_dir.clone().unwrap_or(config.output.report_dir);
         config.output.lay_over_formats(&self.output.formats);

@@ -182,6 +182,64 @@ fn a_server_is_found_by_its_name_in_a_clients_file() {
 }
 
 #[test]
+fn a_clients_file_that_cannot_be_read_is_told_and_nobody_is_tested_in_its_place() {
+    let dir = tempfile::tempdir().unwrap();
+    let near = dir.path().join("near");
+    std::fs::create_dir(&near).unwrap();
+    // Nobody listens there: it is enough that it is tried.
+    let entry = serde_json::json!({"mcpServers": {"my-mock": {"url": "http://127.0.0.1:1/mcp"}}});
+    let write = |first: &[u8], second: &[u8]| {
+        std::fs::write(near.join(".mcp.json"), first).unwrap();
+        std::fs::write(dir.path().join(".mcp.json"), second).unwrap();
+    };
+    let good = entry.to_string();
+    for broken in [b"{ \"mcpServers\": {".as_slice(), b"\xff\xfe"] {
+        write(good.as_bytes(), broken);
+        let ran = run_in(&near, &["probe", "--name", "my-mock"]);
+        assert!(ran.err.contains("using `my-mock` from "), "{}", ran.err);
+        let file = dir.path().join(".mcp.json");
+        let warning = format!("warning: {}: cannot be read: ", file.display());
+        assert!(ran.err.contains(&warning), "{}", ran.err);
+        let ran = run_in(&near, &["probe", "--name", "other"]);
+        let error = format!("error: {}: cannot be read: ", file.display());
+        assert!(ran.code == 2 && ran.err.contains(&error), "{}", ran.err);
+        write(broken, good.as_bytes());
+        let ran = run_in(&near, &["probe", "--name", "my-mock"]);
+        let error = format!("error: {}: cannot be read: ", near.join(".mcp.json").display());
+        assert!(ran.code == 2 && ran.err.contains(&error), "{}", ran.err);
+        assert!(!ran.err.contains("using"), "{}", ran.err);
+    }
+    write(good.as_bytes(), good.as_bytes());
+    let ran = run_in(&near, &["probe", "--name", "my-mock"]);
+    assert!(ran.err.contains("using `my-mock` from "), "{}", ran.err);
+    assert!(!ran.err.contains("warning: "), "{}", ran.err);
+}
+
+#[test]
+fn times_of_flags_win_over_those_of_a_probe_in_a_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let mock = mock("mock-slow.py");
+    let script = mock.strip_prefix("python3 ").unwrap();
+    let file = format!(
+        "[server]\ncommand = \"python3\"\nargs = [{script:?}]\nenv = {{ MOCK_DELAY_S = \"1\" }}\n\
+         [scenario]\ntype = \"deadlock_probe\"\ntool = \"echo\"\nconcurrent = 1\nsteady_calls = 0\n\
+         hang_threshold = \"100ms\"\ngrace_period = \"100ms\"\n"
+    );
+    std::fs::write(dir.path().join("bench.toml"), file).unwrap();
+    let counts = |flags: &[&str]| {
+        let ran = run_in(dir.path(), &[&["run", "-c", "bench.toml", "--json"], flags].concat());
+        let summary: Value =
+            serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{}", ran.err));
+        (summary["deadlock_count"].clone(), summary["hang_count"].clone())
+    };
+    let (none, one) = (Value::from(0), Value::from(1));
+    assert_eq!(counts(&[]).0, one);
+    assert_eq!(counts(&["--grace-period", "60s"]), (none.clone(), one));
+    assert_eq!(counts(&["--hang-timeout", "60s"]), (none.clone(), none.clone()));
+    assert_eq!(counts(&["--hang-threshold", "60s"]), (none.clone(), none));
+}
+
+#[test]
 fn a_clients_file_may_name_any_transport() {
     let dir = tempfile::tempdir().unwrap();
     let entry = serde_json::json!({"mcpServers": {

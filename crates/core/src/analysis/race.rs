@@ -19,37 +19,68 @@ const EXCERPT: usize = 160;
 pub(super) fn judge(tally: &Tally, _: &RunInfo) -> Vec<Finding> {
     let told = tally.notes.get(note::DIVERGENCE).map(|note| note.examples.as_slice());
     let found = told.unwrap_or_default().iter().filter_map(|text| serde_json::from_str(text).ok());
-    found.filter_map(|divergence| judge_one(&divergence)).collect()
+    found.flat_map(|divergence| judge_one(&divergence)).collect()
 }
 
-fn judge_one(divergence: &Divergence) -> Option<Finding> {
-    match divergence.verdict {
-        DivergenceVerdict::Same => None,
-        DivergenceVerdict::Volatile => {
-            let paths: Vec<_> =
-                divergence.volatile_paths.iter().map(|path| path.path.as_str()).collect();
-            let message = format!("replies to identical calls differ only at {}", paths.join(", "));
-            Some(finding(VOLATILE, Severity::Info, message))
-        }
-        DivergenceVerdict::Divergent => {
-            let replies: usize = divergence.groups.iter().map(|group| group.count).sum();
-            let message = format!(
-                "{replies} identical calls got {} different answers; they differ at {}",
-                divergence.groups.len(),
-                divergence.divergent_paths.join(", ")
-            );
-            let mut found = finding(DIVERGENT, Severity::Critical, message);
-            let groups = divergence.groups.iter().take(3);
-            found.evidence = groups
-                .map(|group| {
-                    let text: String = group.canonical.chars().take(EXCERPT).collect();
-                    format!("{} times {text}", group.count)
-                })
-                .collect();
-            found.hint =
-                Some("look for state that calls share; call it alone to see what is right".into());
-            Some(found)
-        }
+fn judge_one(divergence: &Divergence) -> Vec<Finding> {
+    [divergent(divergence), volatile(divergence)].into_iter().flatten().collect()
+}
+
+fn volatile(divergence: &Divergence) -> Option<Finding> {
+    if divergence.verdict != DivergenceVerdict::Volatile {
+        return None;
+    }
+    let paths: Vec<_> = divergence.volatile_paths.iter().map(|path| path.path.as_str()).collect();
+    let message = format!(
+        "replies to identical calls differ only at {}{}",
+        paths.join(", "),
+        left_out(divergence)
+    );
+    Some(finding(VOLATILE, Severity::Info, message))
+}
+
+fn divergent(divergence: &Divergence) -> Option<Finding> {
+    let failures = divergence.failures.as_ref().map(|failures| {
+        let message = format!(
+            "{} of {} identical calls failed, the others did not",
+            failures.failed, failures.calls
+        );
+        (message, failures.messages.clone())
+    });
+    let told: Vec<_> = failures.into_iter().chain(contents(divergence)).collect();
+    if told.is_empty() {
+        return None;
+    }
+    let (messages, evidence): (Vec<_>, Vec<_>) = told.into_iter().unzip();
+    let mut found = finding(DIVERGENT, Severity::Critical, messages.join("; "));
+    found.evidence = evidence.concat();
+    found.hint = Some("look for state that calls share; call it alone to see what is right".into());
+    Some(found)
+}
+
+/// What is told of good replies that differ, and some of them.
+fn contents(divergence: &Divergence) -> Option<(String, Vec<String>)> {
+    if divergence.verdict != DivergenceVerdict::Divergent {
+        return None;
+    }
+    let replies: usize = divergence.groups.iter().map(|group| group.count).sum();
+    let message = format!(
+        "{replies} identical calls got {} different answers; they differ at {}{}",
+        divergence.groups.len(),
+        divergence.divergent_paths.join(", "),
+        left_out(divergence)
+    );
+    let groups = divergence.groups.iter().take(3).map(|group| {
+        let text: String = group.canonical.chars().take(EXCERPT).collect();
+        format!("{} times {text}", group.count)
+    });
+    Some((message, groups.collect()))
+}
+
+fn left_out(divergence: &Divergence) -> String {
+    match divergence.left_out {
+        0 => String::new(),
+        more => format!("; so many differ that {more} more were not compared"),
     }
 }
 
@@ -57,13 +88,21 @@ fn judge_one(divergence: &Divergence) -> Option<Finding> {
 mod tests {
     use super::super::fixture::{Run, info};
     use super::*;
-    use crate::{event::Event, scenario::Scenario, stats::race::compare_results};
+    use crate::{
+        event::Event,
+        scenario::Scenario,
+        stats::race::{Answers, compare_results},
+    };
     use serde_json::{Value, json};
     use std::time::Duration;
 
     fn check(reply: fn(u64) -> Value) -> Vec<Finding> {
         let replies: Vec<_> = (0..100).map(reply).collect();
-        let detail = serde_json::to_string(&compare_results(&replies)).unwrap();
+        judged(&compare_results(&replies))
+    }
+
+    fn judged(divergence: &Divergence) -> Vec<Finding> {
+        let detail = serde_json::to_string(divergence).unwrap();
         let mut run = Run::default().oks(100);
         run.tally.observe(&Event::note(Duration::ZERO, note::DIVERGENCE, detail));
         judge(&run.tally, &info(Scenario::race_check()))
@@ -75,5 +114,28 @@ mod tests {
         assert_eq!(odd[0].id, DIVERGENT);
         assert_eq!(check(|n| json!({"id": format!("{n}-{n}")}))[0].id, VOLATILE);
         assert_eq!(check(|_| json!({"user": "ann"})), []);
+    }
+
+    #[test]
+    fn calls_that_fail_beside_others_that_do_not_are_told() {
+        let mut answers = Answers::default();
+        answers.add_burst(vec![json!("ann"); 6], &["ServerError: lost".into(), "x".into()]);
+        let found = judged(&answers.compare());
+        assert_eq!((found[0].id.as_str(), found[0].severity), (DIVERGENT, Severity::Critical));
+        assert_eq!(found[0].message, "2 of 8 identical calls failed, the others did not");
+        assert_eq!(found[0].evidence, ["ServerError: lost", "x"]);
+        answers.add_burst(vec![json!("bob")], &[]);
+        let found = judged(&answers.compare());
+        assert!(found[0].message.contains("; 7 identical calls got 2 different"), "{found:#?}");
+        assert_eq!((found.len(), found[0].evidence.len()), (1, 4));
+    }
+
+    #[test]
+    fn what_was_not_compared_is_told() {
+        let mut answers = Answers::default();
+        answers.add_burst((0..10_003).map(|n| json!({"id": n * n})).collect(), &[]);
+        let found = judged(&answers.compare());
+        assert_eq!(found[0].id, VOLATILE);
+        assert!(found[0].message.ends_with("3 more were not compared"), "{}", found[0].message);
     }
 }

@@ -8,7 +8,7 @@ use crate::hint::{Hint, nearest};
 /// Why a server could not be taken from a client's file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ClientConfigError {
-    /// The file is neither JSON nor TOML.
+    /// The file is neither JSON nor TOML, or the system does not give it.
     #[error("{file}: cannot be read: {message}")]
     Syntax {
         /// The file.

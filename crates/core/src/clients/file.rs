@@ -63,7 +63,7 @@ fn read(file: &Path, text: &str) -> Result<Value, ClientConfigError> {
     let text = text.trim_start_matches('\u{feff}');
     let is_toml = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"));
     let value = if is_toml {
-        toml::from_str(text).map_err(|error| error.to_string())
+        toml::from_str(text).map_err(|error| toml_trouble(&error, text))
     } else {
         jsonc_parser::parse_to_serde_value(text, &jsonc_parser::ParseOptions::default())
             .map_err(|error| error.to_string())
@@ -72,6 +72,12 @@ fn read(file: &Path, text: &str) -> Result<Value, ClientConfigError> {
         file: file.display().to_string(),
         message: message.trim().to_owned(),
     })
+}
+
+/// What is wrong and where, without the line itself: it may hold a secret.
+fn toml_trouble(error: &toml::de::Error, text: &str) -> String {
+    let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+    format!("{} on line {}", error.message(), before.matches('\n').count() + 1)
 }
 
 /// The client whose file this is: by its whole path, by a file name that only one client uses, or

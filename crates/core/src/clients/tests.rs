@@ -343,6 +343,12 @@ fn a_broken_file_says_where() {
     assert!(json.starts_with("m.json: cannot be read: ") && json.contains("line"), "{json}");
     let toml = parse(Path::new("m.toml"), "[mcp_servers").unwrap_err().to_string();
     assert!(toml.contains("line 1"), "{toml}");
+    let toml = "[mcp_servers.x.env]\nKEY = \"s3cret";
+    let toml = parse(Path::new("m.toml"), toml).unwrap_err().to_string();
+    assert!(toml.contains("line 2") && !toml.contains("s3cret"), "{toml}");
+    let json = "{\"mcpServers\": {\"x\": {\"env\": {\"KEY\": \"s3cret}}}}";
+    let json = parse(Path::new("m.json"), json).unwrap_err().to_string();
+    assert!(!json.contains("s3cret"), "{json}");
     assert_eq!(parse(Path::new("m.json"), "\u{feff}{}").unwrap(), []);
     assert_eq!(parse(Path::new("m.json"), "").unwrap(), []);
     assert!(parse(Path::new("m.json"), &"[".repeat(100_000)).is_err());

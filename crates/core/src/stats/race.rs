@@ -4,12 +4,15 @@
 //! that three of a hundred hold somebody else's data. Text that is itself JSON, as most tools give it,
 //! is looked into.
 
+mod answers;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use self::answers::Answers;
 use super::stamps::Mask;
 
 /// What the answers show.
@@ -69,6 +72,27 @@ pub struct Divergence {
     pub divergent_paths: Vec<String>,
     /// What that shows.
     pub verdict: DivergenceVerdict,
+    /// How many were not compared, because too many differ.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub left_out: usize,
+    /// Calls that failed although others of the same instant did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failures: Option<Failures>,
+}
+
+fn is_none(count: &usize) -> bool {
+    *count == 0
+}
+
+/// Calls that failed although others of the same instant did not.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Failures {
+    /// How many failed.
+    pub failed: usize,
+    /// How many there were of those instants, good ones included.
+    pub calls: usize,
+    /// The first few that were said.
+    pub messages: Vec<String>,
 }
 
 /// With fewer answers, values that all differ may differ by chance.
@@ -109,12 +133,25 @@ pub fn canonical(value: &Value) -> String {
 /// in times of day: many calls are answered within one tick of a clock. A counter that gives one
 /// number twice has lost a call, and an id that some answers share is somebody's: both diverge.
 pub fn compare_results(results: &[Value]) -> Divergence {
-    let answers: Vec<Leaves> = results.iter().map(Leaves::of).collect();
+    let once = |(first, value)| Counted { value, count: 1, first };
+    compare(&results.iter().enumerate().map(once).collect::<Vec<_>>())
+}
+
+/// An answer, how often it came, and which one was the first of it.
+struct Counted<'a> {
+    value: &'a Value,
+    count: usize,
+    first: usize,
+}
+
+fn compare(results: &[Counted<'_>]) -> Divergence {
+    let answers: Vec<Leaves> = results.iter().map(|result| Leaves::of(result.value)).collect();
+    let total = results.iter().map(|result| result.count).sum();
     let paths: BTreeSet<&String> = answers.iter().flat_map(|leaves| leaves.values.keys()).collect();
     let (mut volatile_paths, mut divergent_paths) = (Vec::new(), Vec::new());
     for path in paths {
         let values: Vec<Option<&Value>> = answers.iter().map(|leaves| leaves.get(path)).collect();
-        match judge(&values) {
+        match judge(&values, total) {
             Place::Same => {}
             Place::Divergent => divergent_paths.push(path.clone()),
             Place::Volatile(kind, example) => {
@@ -128,19 +165,21 @@ pub fn compare_results(results: &[Value]) -> Divergence {
         (_, 1..) => DivergenceVerdict::Volatile,
         _ => DivergenceVerdict::Same,
     };
-    Divergence { groups, volatile_paths, divergent_paths, verdict }
+    let (left_out, failures) = (0, None);
+    Divergence { groups, volatile_paths, divergent_paths, verdict, left_out, failures }
 }
 
 /// The answers by what they hold at the divergent places.
-fn grouped(results: &[Value], answers: &[Leaves], divergent: &[String]) -> Vec<Group> {
+fn grouped(results: &[Counted<'_>], answers: &[Leaves], divergent: &[String]) -> Vec<Group> {
     let mut members: BTreeMap<Vec<Option<String>>, Vec<usize>> = BTreeMap::new();
     for (at, leaves) in answers.iter().enumerate() {
         let key = divergent.iter().map(|path| leaves.get(path).map(canonical)).collect();
         members.entry(key).or_default().push(at);
     }
     let group = |members: Vec<usize>| {
-        let first = *members.first()?;
-        Some(Group { count: members.len(), first, canonical: canonical(&results[first]) })
+        let Counted { value, first, .. } = results[*members.first()?];
+        let count = members.iter().map(|at| results[*at].count).sum();
+        Some(Group { count, first, canonical: canonical(value) })
     };
     let mut groups: Vec<Group> = members.into_values().filter_map(group).collect();
     groups.sort_by_key(|group| (std::cmp::Reverse(group.count), group.first));
@@ -154,7 +193,8 @@ enum Place {
     Divergent,
 }
 
-fn judge(values: &[Option<&Value>]) -> Place {
+/// Judges the distinct answers, of which there were `total` in all.
+fn judge(values: &[Option<&Value>], total: usize) -> Place {
     let Some(values) = values.iter().copied().collect::<Option<Vec<&Value>>>() else {
         return Place::Divergent;
     };
@@ -165,7 +205,7 @@ fn judge(values: &[Option<&Value>]) -> Place {
     }
     let masks: Vec<Mask> = values.iter().map(|value| Mask::of(value)).collect();
     let rests = masks.iter().map(|mask| &mask.rest).collect::<BTreeSet<_>>().len();
-    let all_differ = distinct == values.len() && values.len() >= ENOUGH;
+    let all_differ = distinct == total && total >= ENOUGH;
     let kind = match rests {
         1 if is_clock(&masks) => VolatileKind::Stamp,
         1 if all_differ => VolatileKind::Stamp,

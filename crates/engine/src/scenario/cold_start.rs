@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use mcp_loadtest_core::{
     event::{Phase, note},
+    outcome::ErrorCategory,
     scenario::{ScenarioKind, ScenarioName},
 };
-use mcp_loadtest_wire::session::How;
+use mcp_loadtest_wire::session::{How, Reply};
 
 use super::{Driving, Entry, Stage};
 use crate::context::Context;
@@ -21,7 +22,8 @@ pub(super) const ENTRY: Entry = Entry {
 3. Send `tools/list`.
 4. Send the first `tools/call` and wait for its reply.
 5. End the server, and repeat from 1 for every iteration.
-6. With `warmup`, throw the first iteration away: it fills the caches of the disk.
+6. With `warmup`, throw the times of the first iteration away: it fills the caches of the disk.
+A start or a `tools/list` that fails is told, and so is a server that falls silent or dies in the warm-up.
 Each phase has its own histogram; the latency of the report is that of the first call.",
     knobs: "--iterations, --warmup, --tool, --args, --startup-timeout",
     drive: |stage| Box::pin(drive(stage)) as Driving,
@@ -59,12 +61,18 @@ async fn once(context: &Context, plan: &crate::plan::Plan, iteration: u32, phase
     };
     let opened = context.now();
     let listed = session.list_tools(context.blueprint.server.startup_timeout).await;
+    if let Err(reply) = &listed {
+        let message = format!("start {iteration}: tools/list failed: {}", reply.message);
+        context.note(note::ABORTED, message);
+    }
     let listed_at = context.now();
     let prepares = plan.prepare(&session, &context.count);
     let dice = context.blueprint.scenario.seed.dice(0).into();
     let how = How { phase, ..context.load() };
     let reply = session.call(&prepares.get(plan.single(&dice)), how).await;
-    if phase == Phase::Load {
+    if phase == Phase::Warmup {
+        note_loss(context, iteration, &reply);
+    } else {
         let steps: [(&'static str, Duration); 4] = [
             ("spawn", (opened - began).saturating_sub(hello.took)),
             ("handshake", hello.took),
@@ -77,4 +85,13 @@ async fn once(context: &Context, plan: &crate::plan::Plan, iteration: u32, phase
         }
     }
     context.close(session).await;
+}
+
+/// Only the times of a warm-up are thrown away: a server that falls silent or dies in it is told.
+fn note_loss(context: &Context, iteration: u32, reply: &Reply) {
+    let losses = [ErrorCategory::Deadlock, ErrorCategory::Crash, ErrorCategory::Disconnected];
+    if let Some(category) = reply.failure().filter(|category| losses.contains(category)) {
+        let message = format!("start {iteration}: {}: {}", category.name(), reply.message);
+        context.note(note::ABORTED, message);
+    }
 }

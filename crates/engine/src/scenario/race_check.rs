@@ -4,12 +4,12 @@ use std::rc::Rc;
 
 use mcp_loadtest_core::{
     event::note,
+    outcome::ErrorCategory,
     scenario::{ScenarioKind, ScenarioName},
-    stats::race::compare_results,
+    stats::race::Answers,
     tally::Tally,
 };
-use mcp_loadtest_wire::session::{How, Prepared, Session};
-use serde_json::Value;
+use mcp_loadtest_wire::session::{How, Prepared, Reply, Session};
 use tokio::{select, task::JoinSet};
 
 use super::{Driving, Entry, Stage};
@@ -24,14 +24,19 @@ pub(super) const ENTRY: Entry = Entry {
 2. Release `concurrent` of them at the same instant, spread over the sessions. Repeat `rounds` times.
 3. Put the replies into canonical form (keys sorted) and compare them place by place, also inside text
    that is JSON.
-4. Divergent: some replies differ from the others. Volatile: replies differ only where they differ
-   each time (clocks, ids, counters), which is told but is no bug by itself.",
+4. Divergent: some replies differ from the others, or are errors where others of the same instant are
+   none (timeouts and refusals of a rate limit, 429, do not count). Volatile: replies differ only where
+   they differ each time (clocks, ids, counters), which is told but is no bug by itself.",
     knobs: "--concurrent, --rounds, --tool, --args, --sessions",
     drive: |stage| Box::pin(drive(stage)) as Driving,
 };
 
-/// Replies that are compared at most; the memory of a run has its limits.
-const MOST_REPLIES: usize = 10_000;
+/// What identical calls are answered with that all could be answered with. Silence and broken connections
+/// are findings of their own.
+const ANSWERS: [ErrorCategory; 3] =
+    [ErrorCategory::ServerError, ErrorCategory::ProtocolError, ErrorCategory::ToolError];
+/// The status, or the code, of those who limit how many calls may come: no race.
+const TOO_MANY: i64 = 429;
 
 async fn drive(stage: Stage) -> Result<Vec<Tally>, RunError> {
     let ScenarioKind::RaceCheck(settings) = stage.context.blueprint.scenario.kind.clone() else {
@@ -49,16 +54,18 @@ async fn drive(stage: Stage) -> Result<Vec<Tally>, RunError> {
         .map(|session| (session.clone(), plan.prepare(session, &context.count).alike(call)))
         .collect();
     context.begin_sampling();
-    let mut replies = Vec::new();
+    let mut answers = Answers::default();
     for _ in 0..settings.rounds {
         if context.is_over() {
             break;
         }
-        replies.extend(round(&context, &prepared, settings.concurrent).await);
-        replies.truncate(MOST_REPLIES);
+        let replies = round(&context, &prepared, settings.concurrent).await;
+        let failures: Vec<String> = replies.iter().filter_map(failure).collect();
+        let good = replies.iter().filter(|reply| reply.failure().is_none());
+        answers.add_burst(good.filter_map(Reply::json).collect(), &failures);
     }
     context.end_sampling();
-    let divergence = compare_results(&replies);
+    let divergence = answers.compare();
     context.note(note::DIVERGENCE, serde_json::to_string(&divergence).unwrap_or_default());
     for session in sessions {
         context.close(session).await;
@@ -66,12 +73,19 @@ async fn drive(stage: Stage) -> Result<Vec<Tally>, RunError> {
     Ok(Vec::new())
 }
 
-/// Releases the calls at once; gives the good replies.
+/// What a call was told that failed, if others may have succeeded only by a race.
+fn failure(reply: &Reply) -> Option<String> {
+    let category = reply.failure().filter(|category| ANSWERS.contains(category))?;
+    let is_limit = reply.code == Some(TOO_MANY);
+    (!is_limit).then(|| format!("{}: {}", category.name(), reply.message))
+}
+
+/// Releases the calls at once; gives the replies that came.
 async fn round(
     context: &Rc<Context>,
     prepared: &[(Session, Rc<Prepared>)],
     concurrent: u32,
-) -> Vec<Value> {
+) -> Vec<Reply> {
     let how = How { keep_body: true, ..context.load() };
     let mut calls = JoinSet::new();
     for n in 0..concurrent {
@@ -82,8 +96,7 @@ async fn round(
     let mut replies = Vec::new();
     let collect = async {
         while let Some(reply) = calls.join_next().await {
-            let good = reply.ok().filter(|reply| reply.failure().is_none());
-            replies.extend(good.and_then(|reply| reply.json()));
+            replies.extend(reply.ok());
         }
     };
     select! {

@@ -91,6 +91,52 @@ serve()
     );
 }
 
+/// A later start whose list failed passed on its call, and so did a warm-up that was never answered.
+#[tokio::test]
+async fn a_start_whose_list_fails_and_a_warm_up_that_falls_silent_do_not_pass() {
+    let started = async |fault: &str, patience: Thresholds| {
+        let dir = TempDir::new().expect("a directory");
+        let server = inline_mock(
+            "
+import os
+from _common import answer, err, serve_with
+starts = open(os.environ['STARTS'], 'a+')
+starts.write('x')
+starts.flush()
+start = os.path.getsize(starts.name)
+def respond(message):
+    asked = (start, message.get('method'), os.environ['FAULT'])
+    if asked == (3, 'tools/list', 'list'):
+        return err(message, -32000, 'the index is not there')
+    return None if asked == (2, 'tools/call', 'call') else answer(message)
+serve_with(respond)
+",
+        );
+        // The question for the era would be a start of its own.
+        let server = server
+            .protocol(Revision::V2025_11_25)
+            .env("FAULT", fault)
+            .env("STARTS", dir.path().join("starts").to_str().expect("UTF-8"));
+        let starts = Scenario::cold_start().iterations(3).warmup(true).tool("echo");
+        let run = Run::new(server, starts).with_thresholds(patience);
+        run.execute().await.expect("it runs")
+    };
+    let healthy = started("none", Thresholds::default()).await;
+    assert_eq!(verdict(&healthy), Verdict::Pass, "{:#?}", healthy.findings);
+    let brief = Duration::from_millis(300);
+    let impatient =
+        Thresholds { hang_timeout: brief, grace_period: brief, ..Thresholds::default() };
+    for (fault, patience, told) in [
+        ("list", Thresholds::default(), "start 1: tools/list failed: the index is not there"),
+        ("call", impatient, "start 0: Deadlock: "),
+    ] {
+        let report = started(fault, patience).await;
+        assert_eq!(report.verdict, Verdict::Critical, "{:#?}", report.findings);
+        let found = report.finding("aborted").expect("it is told");
+        assert!(found.evidence[0].contains(told), "{found:#?}");
+    }
+}
+
 /// A crashed server was only closed if no other caller still held it; what it had left behind was
 /// killed, but not told.
 #[tokio::test]

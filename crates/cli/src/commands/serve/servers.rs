@@ -13,7 +13,7 @@ use super::ServeArgs;
 use crate::{
     env::Env,
     error::CliError,
-    server_args::{named_servers, resolve_named},
+    server_args::{known_servers, resolve_named},
 };
 
 /// The servers by name.
@@ -25,17 +25,17 @@ pub(super) fn allowed(
     if args.allow_server.is_empty() && args.mcp_config.is_none() {
         return Ok(servers);
     }
-    let known = named_servers(args.mcp_config.as_deref(), env)?;
+    let mut known = known_servers(args.mcp_config.as_deref(), env)?;
     for name in &args.allow_server {
-        let entry = clients::find(&known, name, Some(&env.cwd))?;
+        let entry = known.find(name, &env.cwd)?;
         servers.insert(name.clone(), resolve_named(entry, &args.inputs, env)?);
     }
     if !args.allow_server.is_empty() {
         return Ok(servers);
     }
     // All of a file: one that cannot be used must not cost the others.
-    for name in known.iter().map(|entry| &entry.name) {
-        let entry = clients::find(&known, name, Some(&env.cwd))?;
+    for name in known.servers.iter().map(|entry| &entry.name) {
+        let entry = clients::find(&known.servers, name, Some(&env.cwd))?;
         if is_ourselves(entry, &env.program) {
             continue;
         }

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{SECOND, report};
 use crate::{
-    fixtures::{http_mock, listening_mock, mock, real_findings, verdict},
+    fixtures::{http_mock, inline_mock, listening_mock, mock, real_findings, verdict},
     processes::{MARK, marked, unique_mark},
 };
 
@@ -20,6 +20,41 @@ async fn identical_calls_show_a_race_and_nothing_where_there_is_none() {
         let healthy = report(Run::new(server, scenario())).await;
         assert_eq!(verdict(&healthy), Verdict::Pass, "{:#?}", healthy.findings);
         assert!(real_findings(&healthy).is_empty(), "{:#?}", healthy.findings);
+    }
+}
+
+/// Errors were dropped before replies were compared: a race that shows as one was a matter of its share.
+#[tokio::test]
+async fn identical_calls_of_which_some_fail_show_a_race_and_a_rate_limit_is_none() {
+    let checked = async |fails: &str, reply: &str| {
+        let server = inline_mock(&format!(
+            "
+import itertools
+from _common import echo, err, ok, serve
+calls = itertools.count(1)
+serve(lambda request: {reply} if next(calls) % 5 in {fails} else echo(request))
+"
+        ));
+        let scenario = Scenario::race_check().concurrent(20).rounds(3).tool("echo");
+        report(Run::new(server, scenario)).await
+    };
+    for (reply, said) in [
+        ("err(request, -32000, 'somebody was faster')", "ServerError: somebody was faster"),
+        ("ok(request, {'content': [], 'isError': True})", "ToolError"),
+    ] {
+        let racing = checked("[0]", reply).await;
+        let found = racing.finding("divergent_replies").expect("it is told");
+        assert_eq!((found.severity, racing.verdict), (Severity::Critical, Verdict::Critical));
+        assert_eq!(found.message, "12 of 60 identical calls failed, the others did not");
+        assert!(found.evidence[0].starts_with(said), "{found:#?}");
+    }
+    for (fails, reply) in [
+        ("[0]", "err(request, 429, 'slow down')"),
+        ("[0, 1, 2, 3, 4]", "err(request, -32000, 'out of order')"),
+    ] {
+        let report = checked(fails, reply).await;
+        assert!(report.finding("divergent_replies").is_none(), "{:#?}", report.findings);
+        assert!(report.errors.total > 0, "{reply}");
     }
 }
 
