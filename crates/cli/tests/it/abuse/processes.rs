@@ -67,7 +67,7 @@ fn a_crowd_of_daemons_is_swept_to_the_last() {
 fn a_server_that_starts_too_many_processes_is_ended_and_told() {
     let dir = tempfile::tempdir().unwrap();
     let mark = format!("MCP_LOADTEST_TEST_MARK={}", dir.path().display());
-    let load = ["run", "--tool", "echo", "--concurrent", "1", "--duration", "10s", "--json"];
+    let load = ["run", "--tool", "echo", "--concurrent", "1", "--duration", "30s", "--json"];
     // So many processes take their time, which is not what is judged here.
     let patience = ["--hang-timeout", "300s"];
     let ran = against_in(
