@@ -138,11 +138,12 @@ def install_with_apt(environment):
         admin = () if os.geteuid() == 0 else ("sudo", "-n")
         apt = (*admin, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-y")
         run(*admin, "sh", "-c", f"mkdir -p {settings.parent}; {say_so}")
-        # A list that cannot be renewed may still be good enough; the installation says if not.
-        with contextlib.suppress(InstallError):
-            run(*apt, "update")
         packages = environment.definition["packages"]
-        run(*apt, "install", "--no-install-recommends", "-o", "Dpkg::Options::=--force-confold", *packages)
+        with locked("apt"):  # It takes one at a time, and refuses the second.
+            # A list that cannot be renewed may still be good enough; the installation says if not.
+            with contextlib.suppress(InstallError):
+                run(*apt, "update")
+            run(*apt, "install", "--no-install-recommends", "-o", "Dpkg::Options::=--force-confold", *packages)
         folder = find_program(program, places)
     if folder is None:
         raise InstallError(f"`{program}` is not in {places} after the installation")
@@ -192,10 +193,10 @@ def run(*command):
 
 
 @contextlib.contextmanager
-def locked(environment):
-    """Keeps a second run out of the same environment; the kernel frees the lock if we die."""
+def locked(name):
+    """Keeps a second run out of what has this name; the kernel frees the lock if we die."""
     INSTALLED.mkdir(parents=True, exist_ok=True)
-    with open(INSTALLED / f"{environment.name}.lock", "w") as lock:
+    with open(INSTALLED / f"{name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
@@ -204,7 +205,7 @@ def ensure(environment):
     """Installs the environment if need be; returns whether it is there."""
     if environment.is_ready():
         return True
-    with locked(environment):
+    with locked(environment.name):
         if environment.is_ready():  # Somebody else has installed it while we waited.
             return True
         start = time.monotonic()

@@ -8,6 +8,7 @@ mod again;
 mod answers;
 mod bounds;
 mod canaries;
+mod clock;
 mod elsewhere;
 mod files;
 mod lists;

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use super::against_in;
-use crate::{harness::mock, process::binary};
+use crate::{harness::mock, live::terminal::Terminal, process::binary};
 
 const RUN: &[&str] = &["--tool", "echo", "--duration", "1s"];
 
@@ -85,4 +85,22 @@ fn a_page_needs_nothing_from_elsewhere() {
     {
         assert!(!page.contains(reach), "{reach}");
     }
+}
+
+/// The terminal breaks the lines by itself; what moved while the run went on has gone without a trace.
+#[test]
+fn a_narrow_terminal_shows_the_report_and_nothing_of_what_moved() {
+    let dir = tempfile::tempdir().unwrap();
+    let terminal = Terminal::open(dir.path(), (20, 100));
+    let program = env!("CARGO_BIN_EXE_mcp-loadtest");
+    let server = mock("mock-normal.py");
+    terminal.type_line("clear");
+    terminal.type_line(&format!(
+        "'{program}' run -s '{server}' --tool echo --rate 20/s --duration 3s; echo code $?"
+    ));
+    terminal.wait("something that moves", |screen| screen.contains("sustained ["));
+    let screen = terminal.wait("the end", |screen| screen.contains("code 0"));
+    let (_, report) = screen.split_once("PASS").unwrap_or_else(|| panic!("no report:\n{screen}"));
+    assert!(report.contains("Latency    p50"), "{screen}");
+    assert!(!screen.contains("sustained ["), "{screen}");
 }

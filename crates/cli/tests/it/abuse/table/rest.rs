@@ -43,11 +43,9 @@ pub(super) const REST: &[Case] = &[
     ),
     case(
         "C6",
-        "the clock of the machine is set while a load runs",
-        "-",
-        Untried(
-            "nobody but root may set it; wall time is read once, in engine/src/wall_clock.rs, and lints forbid it elsewhere",
-        ),
+        "the clock of the machine is set by an hour, forwards and backwards, while a load runs",
+        "nothing changes: times are those of a clock that only goes on, the time of day is read once",
+        Tested(&["cli abuse::clock::a_clock_that_is_set_changes_nothing"]),
     ),
     case(
         "D1",

@@ -119,10 +119,11 @@ pub(super) const SHOWN: &[Case] = &[
     ),
     case(
         "T13",
-        "`NO_COLOR`, `TERM=dumb`, no terminal, `LANG=C`",
-        "plain text; no colour or cursor codes where they are not wanted. A narrow terminal wraps lines of eighty characters by itself: a report that is kept in a log reads the same wherever it was made",
+        "`NO_COLOR`, `TERM=dumb`, no terminal, `LANG=C`, a terminal of twenty columns",
+        "plain text; no colour or cursor codes where they are not wanted. A narrow terminal breaks lines of eighty characters by itself, and keeps nothing of what moved",
         Tested(&[
             "cli abuse::terminal::colours_and_cursors_are_for_terminals_that_want_them",
+            "cli abuse::terminal::a_narrow_terminal_shows_the_report_and_nothing_of_what_moved",
             "cli abuse::terminal::without_a_terminal_there_are_plain_lines",
         ]),
     ),
