@@ -3,7 +3,7 @@
 use super::finding;
 use crate::{
     event::note,
-    report::{Finding, RunInfo, Severity},
+    report::{Finding, RunInfo, Severity, wrap::cut},
     stats::race::{Divergence, DivergenceVerdict},
     tally::Tally,
 };
@@ -13,8 +13,9 @@ pub(crate) const DIVERGENT: &str = "divergent_replies";
 /// Answers differ each time, by design it seems.
 pub(crate) const VOLATILE: &str = "volatile_replies";
 
-/// How much of an answer is shown.
+/// How much of an answer is shown, and how many of the places at which answers differ.
 const EXCERPT: usize = 160;
+const PLACES: usize = 5;
 
 pub(super) fn judge(tally: &Tally, _: &RunInfo) -> Vec<Finding> {
     let told = tally.notes.get(note::DIVERGENCE).map(|note| note.examples.as_slice());
@@ -31,12 +32,24 @@ fn volatile(divergence: &Divergence) -> Option<Finding> {
         return None;
     }
     let paths: Vec<_> = divergence.volatile_paths.iter().map(|path| path.path.as_str()).collect();
-    let message = format!(
-        "replies to identical calls differ only at {}{}",
-        paths.join(", "),
-        left_out(divergence)
-    );
-    Some(finding(VOLATILE, Severity::Info, message))
+    let differ = format!("replies to identical calls differ only at {}", some(&paths));
+    Some(match divergence.left_out {
+        0 => finding(VOLATILE, Severity::Info, differ),
+        more => {
+            let message = format!("{differ}, as far as they were compared: {more} more were not");
+            let mut found = finding(VOLATILE, Severity::Warning, message);
+            found.hint = Some("compare fewer calls, or with shorter replies".into());
+            found
+        }
+    })
+}
+
+/// Some of the places.
+fn some(paths: &[&str]) -> String {
+    let shown: Vec<_> = paths.iter().take(PLACES).map(|path| cut(path, EXCERPT)).collect();
+    let more = paths.len() - shown.len();
+    let places = shown.join(", ");
+    if more > 0 { format!("{places} and {more} more places") } else { places }
 }
 
 fn divergent(divergence: &Divergence) -> Option<Finding> {
@@ -63,25 +76,22 @@ fn contents(divergence: &Divergence) -> Option<(String, Vec<String>)> {
     if divergence.verdict != DivergenceVerdict::Divergent {
         return None;
     }
-    let replies: usize = divergence.groups.iter().map(|group| group.count).sum();
+    let shown: usize = divergence.groups.iter().map(|group| group.count).sum();
+    let differing = match divergence.not_shown + divergence.left_out {
+        0 => divergence.groups.len().to_string(),
+        _ => "many".into(),
+    };
+    let paths: Vec<_> = divergence.divergent_paths.iter().map(String::as_str).collect();
     let message = format!(
-        "{replies} identical calls got {} different answers; they differ at {}{}",
-        divergence.groups.len(),
-        divergence.divergent_paths.join(", "),
-        left_out(divergence)
+        "{} identical calls got {differing} different answers; they differ {}",
+        shown + divergence.not_shown + divergence.left_out,
+        if paths[0].is_empty() { "as a whole".into() } else { format!("at {}", some(&paths)) },
     );
     let groups = divergence.groups.iter().take(3).map(|group| {
         let text: String = group.canonical.chars().take(EXCERPT).collect();
         format!("{} times {text}", group.count)
     });
     Some((message, groups.collect()))
-}
-
-fn left_out(divergence: &Divergence) -> String {
-    match divergence.left_out {
-        0 => String::new(),
-        more => format!("; so many differ that {more} more were not compared"),
-    }
 }
 
 #[cfg(test)]
@@ -119,23 +129,32 @@ mod tests {
     #[test]
     fn calls_that_fail_beside_others_that_do_not_are_told() {
         let mut answers = Answers::default();
-        answers.add_burst(vec![json!("ann"); 6], &["ServerError: lost".into(), "x".into()]);
+        answers.add_burst(&vec![json!("ann"); 6], &["ServerError: lost".into(), "x".into()]);
         let found = judged(&answers.compare());
         assert_eq!((found[0].id.as_str(), found[0].severity), (DIVERGENT, Severity::Critical));
         assert_eq!(found[0].message, "2 of 8 identical calls failed, the others did not");
         assert_eq!(found[0].evidence, ["ServerError: lost", "x"]);
-        answers.add_burst(vec![json!("bob")], &[]);
+        answers.add_burst(&[json!("bob")], &[]);
         let found = judged(&answers.compare());
         assert!(found[0].message.contains("; 7 identical calls got 2 different"), "{found:#?}");
         assert_eq!((found.len(), found[0].evidence.len()), (1, 4));
     }
 
     #[test]
-    fn what_was_not_compared_is_told() {
-        let mut answers = Answers::default();
-        answers.add_burst((0..10_003).map(|n| json!({"id": n * n})).collect(), &[]);
-        let found = judged(&answers.compare());
-        assert_eq!(found[0].id, VOLATILE);
-        assert!(found[0].message.ends_with("3 more were not compared"), "{}", found[0].message);
+    fn what_was_not_compared_is_a_warning() {
+        let found = compare_results(&[1, 2, 3].map(|n| json!({ "id": n * n })));
+        assert_eq!(judged(&found)[0].severity, Severity::Info);
+        let found = judged(&Divergence { left_out: 3, ..found });
+        assert_eq!((found[0].id.as_str(), found[0].severity), (VOLATILE, Severity::Warning));
+        assert!(found[0].message.ends_with("compared: 3 more were not"), "{}", found[0].message);
+    }
+
+    #[test]
+    fn very_many_places_are_not_all_listed() {
+        let answer = |n| (0..90).map(|at| (format!("{at:02}"), json!(n % 3))).collect();
+        let found = check(answer);
+        assert!(found[0].message.ends_with("/04 and 85 more places"), "{}", found[0].message);
+        let found = check(|n| (0..90).map(|at| (format!("{n}-{at}"), json!(1))).collect());
+        assert!(found[0].message.ends_with("differ as a whole"), "{}", found[0].message);
     }
 }

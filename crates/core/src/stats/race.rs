@@ -5,15 +5,16 @@
 //! is looked into.
 
 mod answers;
+mod leaves;
+mod place;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use self::answers::Answers;
-use super::stamps::Mask;
 
 /// What the answers show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -68,10 +69,13 @@ pub struct Divergence {
     pub groups: Vec<Group>,
     /// Where they differ by design.
     pub volatile_paths: Vec<VolatilePath>,
-    /// Where they differ otherwise.
+    /// Where they differ otherwise; the empty one, if that is at more places than are listed.
     pub divergent_paths: Vec<String>,
     /// What that shows.
     pub verdict: DivergenceVerdict,
+    /// How many were compared and are in no group, because too many differ.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub not_shown: usize,
     /// How many were not compared, because too many differ.
     #[serde(default, skip_serializing_if = "is_none")]
     pub left_out: usize,
@@ -100,8 +104,6 @@ pub const ENOUGH: usize = 3;
 /// How many places of an answer are looked at on their own; what is beyond is compared as a whole, so
 /// that a large answer does not cost many times its size.
 pub const MOST_LEAVES: usize = 2_000;
-/// Times of day in the answers to one burst of calls are no further apart, in seconds.
-const NEAR: f64 = 3_600.0;
 
 /// A JSON value with its keys in order and nothing between tokens. Numbers stay as they are: `1` and
 /// `1.0` differ.
@@ -133,175 +135,9 @@ pub fn canonical(value: &Value) -> String {
 /// in times of day: many calls are answered within one tick of a clock. A counter that gives one
 /// number twice has lost a call, and an id that some answers share is somebody's: both diverge.
 pub fn compare_results(results: &[Value]) -> Divergence {
-    let once = |(first, value)| Counted { value, count: 1, first };
-    compare(&results.iter().enumerate().map(once).collect::<Vec<_>>())
-}
-
-/// An answer, how often it came, and which one was the first of it.
-struct Counted<'a> {
-    value: &'a Value,
-    count: usize,
-    first: usize,
-}
-
-fn compare(results: &[Counted<'_>]) -> Divergence {
-    let answers: Vec<Leaves> = results.iter().map(|result| Leaves::of(result.value)).collect();
-    let total = results.iter().map(|result| result.count).sum();
-    let paths: BTreeSet<&String> = answers.iter().flat_map(|leaves| leaves.values.keys()).collect();
-    let (mut volatile_paths, mut divergent_paths) = (Vec::new(), Vec::new());
-    for path in paths {
-        let values: Vec<Option<&Value>> = answers.iter().map(|leaves| leaves.get(path)).collect();
-        match judge(&values, total) {
-            Place::Same => {}
-            Place::Divergent => divergent_paths.push(path.clone()),
-            Place::Volatile(kind, example) => {
-                volatile_paths.push(VolatilePath { path: path.clone(), kind, example });
-            }
-        }
-    }
-    let groups = grouped(results, &answers, &divergent_paths);
-    let verdict = match (groups.len(), volatile_paths.len()) {
-        (2.., _) => DivergenceVerdict::Divergent,
-        (_, 1..) => DivergenceVerdict::Volatile,
-        _ => DivergenceVerdict::Same,
-    };
-    let (left_out, failures) = (0, None);
-    Divergence { groups, volatile_paths, divergent_paths, verdict, left_out, failures }
-}
-
-/// The answers by what they hold at the divergent places.
-fn grouped(results: &[Counted<'_>], answers: &[Leaves], divergent: &[String]) -> Vec<Group> {
-    let mut members: BTreeMap<Vec<Option<String>>, Vec<usize>> = BTreeMap::new();
-    for (at, leaves) in answers.iter().enumerate() {
-        let key = divergent.iter().map(|path| leaves.get(path).map(canonical)).collect();
-        members.entry(key).or_default().push(at);
-    }
-    let group = |members: Vec<usize>| {
-        let Counted { value, first, .. } = results[*members.first()?];
-        let count = members.iter().map(|at| results[*at].count).sum();
-        Some(Group { count, first, canonical: canonical(value) })
-    };
-    let mut groups: Vec<Group> = members.into_values().filter_map(group).collect();
-    groups.sort_by_key(|group| (std::cmp::Reverse(group.count), group.first));
-    groups
-}
-
-/// What the values at one place show.
-enum Place {
-    Same,
-    Volatile(VolatileKind, String),
-    Divergent,
-}
-
-/// Judges the distinct answers, of which there were `total` in all.
-fn judge(values: &[Option<&Value>], total: usize) -> Place {
-    let Some(values) = values.iter().copied().collect::<Option<Vec<&Value>>>() else {
-        return Place::Divergent;
-    };
-    let texts: Vec<String> = values.iter().map(|value| canonical(value)).collect();
-    let distinct = texts.iter().collect::<BTreeSet<_>>().len();
-    if distinct <= 1 {
-        return Place::Same;
-    }
-    let masks: Vec<Mask> = values.iter().map(|value| Mask::of(value)).collect();
-    let rests = masks.iter().map(|mask| &mask.rest).collect::<BTreeSet<_>>().len();
-    let all_differ = distinct == total && total >= ENOUGH;
-    let kind = match rests {
-        1 if is_clock(&masks) => VolatileKind::Stamp,
-        1 if all_differ => VolatileKind::Stamp,
-        _ if all_differ && is_counter(&values) => VolatileKind::Counter,
-        _ if all_differ && rests == values.len() => VolatileKind::Unique,
-        // With ids in all of them all texts differ, but some are alike apart from those.
-        _ => return Place::Divergent,
-    };
-    Place::Volatile(kind, texts.into_iter().next().unwrap_or_default())
-}
-
-/// Whether what differs are times that lie near each other, as those of one run do. Times of other
-/// data do not, and an id that some answers share is somebody's.
-fn is_clock(masks: &[Mask]) -> bool {
-    // Without times what differs is the type of a value.
-    let Some(first) = masks.first().filter(|first| !first.times.is_empty()) else { return false };
-    masks.iter().all(|mask| {
-        let times = mask.times.iter().zip(&first.times);
-        mask.ids == first.ids
-            && mask.times.len() == first.times.len()
-            && times.into_iter().all(|(time, other)| (time - other).abs() <= NEAR)
-    })
-}
-
-/// Whether distinct values are consecutive whole numbers, in any order.
-fn is_counter(values: &[&Value]) -> bool {
-    let numbers: Option<Vec<i64>> = values
-        .iter()
-        .map(|value| value.as_i64().or_else(|| value.as_str()?.trim().parse().ok()))
-        .collect();
-    numbers.is_some_and(|numbers| {
-        let (Some(least), Some(most)) = (numbers.iter().min(), numbers.iter().max()) else {
-            return false;
-        };
-        most.checked_sub(*least) == i64::try_from(numbers.len() - 1).ok()
-    })
-}
-
-/// All values of an answer that hold no others, by their place.
-struct Leaves {
-    values: BTreeMap<String, Value>,
-    /// How many more there may be than are on their way.
-    room: usize,
-}
-
-impl Leaves {
-    fn of(value: &Value) -> Self {
-        let mut leaves = Self { values: BTreeMap::new(), room: MOST_LEAVES - 1 };
-        leaves.add(String::new(), value);
-        leaves
-    }
-
-    fn get(&self, path: &str) -> Option<&Value> {
-        self.values.get(path)
-    }
-
-    fn add(&mut self, path: String, value: &Value) {
-        match value {
-            Value::Object(members) if self.make_room(members.len()) => {
-                // In order, so that equal answers run out of room at the same place.
-                for (key, value) in members.iter().collect::<BTreeMap<_, _>>() {
-                    let key = key.replace('~', "~0").replace('/', "~1");
-                    self.add(format!("{path}/{key}"), value);
-                }
-            }
-            Value::Array(items) if self.make_room(items.len()) => {
-                for (at, value) in items.iter().enumerate() {
-                    self.add(format!("{path}/{at}"), value);
-                }
-            }
-            Value::String(text) => match inner(text) {
-                Some(value) => self.add(path, &value),
-                None => self.leaf(path, value),
-            },
-            _ => self.leaf(path, value),
-        }
-    }
-
-    /// Whether one value can be replaced by the `count` that it holds.
-    fn make_room(&mut self, count: usize) -> bool {
-        let more = count.checked_sub(1).and_then(|more| self.room.checked_sub(more));
-        self.room = more.unwrap_or(self.room);
-        more.is_some()
-    }
-
-    fn leaf(&mut self, path: String, value: &Value) {
-        self.values.insert(path, value.clone());
-    }
-}
-
-/// The JSON that a text holds, if it is an object or an array. Text within that is not looked into
-/// again without end: each layer is shorter than the one around it.
-fn inner(text: &str) -> Option<Value> {
-    let text = text.trim();
-    let looks_like_it = text.starts_with(['{', '[']) && text.len() > 2;
-    looks_like_it.then(|| serde_json::from_str(text).ok())?
+    let mut answers = Answers::default();
+    answers.add_burst(results, &[]);
+    answers.compare()
 }
 
 #[cfg(test)]
@@ -439,7 +275,7 @@ mod tests {
         assert_eq!(found.divergent_paths, [""]);
         assert_eq!((found.groups[0].count, found.groups[1].first), (9, 4));
         let deep = json!({"a": vec![json!({"b": vec![1; 30]}); 1_500], "now": "12:00:01"});
-        let leaves = Leaves::of(&deep).values.len();
+        let leaves = leaves::Leaves::of(&deep).values.len();
         assert!((1_900..=MOST_LEAVES).contains(&leaves), "{leaves}");
     }
 

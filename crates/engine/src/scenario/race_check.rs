@@ -20,7 +20,9 @@ pub(super) const ENTRY: Entry = Entry {
     summary: "release identical calls at the same instant and compare the replies",
     detects: "races: state that calls share, replies that carry somebody else's data",
     algorithm: "\
-1. Choose one call; with placeholders its arguments are filled in once, so that all calls are alike.
+1. Choose one call; with placeholders its arguments are filled in once, so that all calls are alike. Replies
+   that change places among identical calls cannot be seen here: `{{nonce}}` in the arguments of a
+   sustained load shows those.
 2. Release `concurrent` of them at the same instant, spread over the sessions. Repeat `rounds` times.
 3. Put the replies into canonical form (keys sorted) and compare them place by place, also inside text
    that is JSON.
@@ -62,7 +64,7 @@ async fn drive(stage: Stage) -> Result<Vec<Tally>, RunError> {
         let replies = round(&context, &prepared, settings.concurrent).await;
         let failures: Vec<String> = replies.iter().filter_map(failure).collect();
         let good = replies.iter().filter(|reply| reply.failure().is_none());
-        answers.add_burst(good.filter_map(Reply::json).collect(), &failures);
+        answers.add_burst(&good.filter_map(Reply::json).collect::<Vec<_>>(), &failures);
     }
     context.end_sampling();
     let divergence = answers.compare();

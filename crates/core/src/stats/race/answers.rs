@@ -1,15 +1,21 @@
-//! Answers to identical calls as they come, each distinct one kept once.
+//! Answers to identical calls as they come. All are looked at; some of the distinct ones are kept, to be shown.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{Counted, Divergence, Failures, canonical, compare};
+use super::{
+    Divergence, DivergenceVerdict, Failures, Group, canonical,
+    leaves::Leaves,
+    place::{Places, print},
+};
 use crate::display::visible;
 
 /// Distinct answers that are kept at most, and how much of their text; the memory of a run has its limits.
 const MOST_KEPT: usize = 10_000;
 const MOST_BYTES: usize = 64 << 20;
+/// How many numbers are kept for values that differ. Beyond, no answer that is new is looked at.
+const MOST_PRINTS: usize = 2_000_000;
 /// How many messages of failures are kept, and how much of each.
 const MOST_MESSAGES: usize = 3;
 const EXCERPT: usize = 160;
@@ -22,13 +28,14 @@ pub struct Answers {
     bytes: usize,
     seen: usize,
     left_out: usize,
+    places: Places,
     failures: Option<Failures>,
 }
 
 impl Answers {
     /// Takes the answers to calls of one instant: the good ones, and what those said that failed. Where
     /// all of them failed nobody was answered differently.
-    pub fn add_burst(&mut self, good: Vec<Value>, failures: &[String]) {
+    pub fn add_burst(&mut self, good: &[Value], failures: &[String]) {
         if !good.is_empty() && !failures.is_empty() {
             let told = self.failures.get_or_insert_default();
             told.failed += failures.len();
@@ -43,43 +50,68 @@ impl Answers {
     }
 
     fn add(&mut self, answer: &Value) {
-        let first = self.seen;
-        self.seen += 1;
         let text = canonical(answer);
         if let Some((count, _)) = self.kept.get_mut(&text) {
             *count += 1;
-        } else if self.kept.len() < MOST_KEPT && self.bytes < MOST_BYTES {
-            self.bytes += text.len();
-            self.kept.insert(text, (1, first));
+        } else if self.places.prints < MOST_PRINTS {
+            self.places.add(answer);
+            if self.kept.len() < MOST_KEPT && self.bytes < MOST_BYTES {
+                self.bytes += text.len();
+                self.kept.insert(text, (1, self.seen));
+            }
         } else {
             self.left_out += 1;
         }
+        self.seen += 1;
     }
 
     /// What they show.
     pub fn compare(&self) -> Divergence {
-        let parse = |text: &String| serde_json::from_str(text).unwrap_or(Value::Null);
-        let values: Vec<Value> = self.kept.keys().map(parse).collect();
-        let mut counted: Vec<_> = values
-            .iter()
-            .zip(self.kept.values())
-            .map(|(value, (count, first))| Counted { value, count: *count, first: *first })
-            .collect();
-        counted.sort_by_key(|counted| counted.first);
-        let (left_out, failures) = (self.left_out, self.failures.clone());
-        Divergence { left_out, failures, ..compare(&counted) }
+        let (volatile_paths, divergent_paths) = self.places.differing(self.seen - self.left_out);
+        let verdict = match (divergent_paths.is_empty(), volatile_paths.is_empty()) {
+            (false, _) => DivergenceVerdict::Divergent,
+            (true, false) => DivergenceVerdict::Volatile,
+            (true, true) => DivergenceVerdict::Same,
+        };
+        let groups = self.grouped(&divergent_paths);
+        let shown: usize = groups.iter().map(|group| group.count).sum();
+        Divergence {
+            groups,
+            volatile_paths,
+            divergent_paths,
+            verdict,
+            not_shown: self.seen - self.left_out - shown,
+            left_out: self.left_out,
+            failures: self.failures.clone(),
+        }
+    }
+
+    /// Those that are kept by what they hold at the divergent places.
+    fn grouped(&self, divergent: &[String]) -> Vec<Group> {
+        let mut kept: Vec<_> = self.kept.iter().collect();
+        kept.sort_by_key(|(_, (_, first))| *first);
+        let mut groups: BTreeMap<Vec<Option<u64>>, Group> = BTreeMap::new();
+        for (text, &(count, first)) in kept {
+            let leaves = Leaves::of(&serde_json::from_str(text).unwrap_or_default()).values;
+            let held = |path| leaves.get(path).map(|value| print(&canonical(value)));
+            let new = || Group { count: 0, first, canonical: text.clone() };
+            groups.entry(divergent.iter().map(held).collect()).or_insert_with(new).count += count;
+        }
+        let mut groups: Vec<Group> = groups.into_values().collect();
+        groups.sort_by_key(|group| (std::cmp::Reverse(group.count), group.first));
+        groups
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{DivergenceVerdict, VolatileKind, compare_results};
+    use super::super::{MOST_LEAVES, VolatileKind, compare_results};
     use super::*;
     use serde_json::json;
 
     fn compared(answers: Vec<Value>) -> Divergence {
         let mut kept = Answers::default();
-        kept.add_burst(answers, &[]);
+        kept.add_burst(&answers, &[]);
         kept.compare()
     }
 
@@ -97,10 +129,39 @@ mod tests {
     }
 
     #[test]
-    fn more_different_answers_than_are_kept_are_counted() {
-        let found = compared((0..MOST_KEPT + 7).map(|n| json!({"id": n * n})).collect());
-        assert_eq!((found.verdict, found.left_out), (DivergenceVerdict::Volatile, 7));
+    fn answers_that_are_not_kept_are_compared_as_well() {
+        let ids = |odd: u64| {
+            let answer = |n| json!({"id": n * n, "user": if n == odd { "bob" } else { "ann" }});
+            compared((0..MOST_KEPT as u64 + 7).map(answer).collect())
+        };
+        let found = ids(u64::MAX);
+        assert_eq!((found.verdict, found.not_shown), (DivergenceVerdict::Volatile, 7));
         assert_eq!(found.volatile_paths[0].kind, VolatileKind::Unique);
+        let found = ids(MOST_KEPT as u64 + 3);
+        assert_eq!((found.verdict, found.left_out), (DivergenceVerdict::Divergent, 0));
+        assert_eq!(found.divergent_paths, ["/user"]);
+    }
+
+    #[test]
+    fn without_room_for_what_differs_the_rest_is_counted() {
+        let mut answers = Answers::default();
+        answers.places.prints = MOST_PRINTS - 3;
+        answers.add_burst(&(0..9).map(|n| json!({"id": n * n})).collect::<Vec<_>>(), &[]);
+        let found = answers.compare();
+        assert_eq!((found.verdict, found.left_out), (DivergenceVerdict::Volatile, 6));
+    }
+
+    /// One long name above a list stands in the names of all places in it.
+    #[test]
+    fn long_names_and_names_of_their_own_take_no_more_than_they_are() {
+        let long = "k".repeat(100_000);
+        let found =
+            compared(vec![json!({ &long: vec![1; 2_000] }), json!({ &long: vec![2; 2_000] })]);
+        assert_eq!(found.divergent_paths, [format!("/{long}")]);
+        let own = |n| (0..90).map(|at| (format!("{n}-{at}"), json!(1))).collect();
+        let found = compared((0..100).map(own).collect());
+        assert_eq!(found.divergent_paths[0], "", "there are more than are listed");
+        assert!(found.divergent_paths.len() <= 2 * MOST_LEAVES, "{}", found.divergent_paths.len());
     }
 
     #[test]
@@ -122,10 +183,10 @@ mod tests {
     #[test]
     fn failures_count_where_others_of_the_same_instant_succeed() {
         let mut answers = Answers::default();
-        answers.add_burst(Vec::new(), &["all fail".into()]);
-        answers.add_burst(vec![json!(1)], &[]);
+        answers.add_burst(&[], &["all fail".into()]);
+        answers.add_burst(&[json!(1)], &[]);
         assert_eq!(answers.compare().failures, None);
-        answers.add_burst(vec![json!(1); 3], &["lost".into(), "lost".into()]);
+        answers.add_burst(&[json!(1), json!(1), json!(1)], &["lost".into(), "lost".into()]);
         let failures = Failures { failed: 2, calls: 5, messages: vec!["lost".into()] };
         assert_eq!(answers.compare().failures, Some(failures));
     }

@@ -58,6 +58,18 @@ serve(lambda request: {reply} if next(calls) % 5 in {fails} else echo(request))
     }
 }
 
+/// Over HTTP a limit is known by its status, whatever the refusal says of itself.
+#[tokio::test]
+async fn a_rate_limit_that_is_told_in_json_is_no_race() {
+    for (status, told) in [("429", false), ("500", true)] {
+        let limited = listening_mock("mock-limited-http", &[("MOCK_STATUS", status)]).await;
+        let scenario = Scenario::race_check().concurrent(20).rounds(3).tool("echo");
+        let report = report(Run::new(Server::http(&limited.url).build(), scenario)).await;
+        assert_eq!(report.finding("divergent_replies").is_some(), told, "{:#?}", report.findings);
+        assert_eq!(report.errors.total, 12, "{status}");
+    }
+}
+
 /// Calls are only alike if their arguments are, whatever session makes them.
 #[tokio::test]
 async fn a_race_check_over_several_sessions_fills_placeholders_in_once() {

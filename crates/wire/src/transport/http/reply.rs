@@ -15,6 +15,9 @@ use super::{
 };
 use crate::session::{Break, Inner};
 
+/// The status of those who limit how many calls may come.
+const TOO_MANY_REQUESTS: u16 = 429;
+
 impl HttpLink {
     /// Settles a reply whose body is complete.
     pub(super) fn take_body(
@@ -106,6 +109,8 @@ impl HttpLink {
         }
         if let Some(Message::Response { body: error @ Body::Error { .. }, .. }) = reading.message
             && id != 0
+            // Whoever limits how many calls may come is known by the status, whatever the code is.
+            && head.status != TOO_MANY_REQUESTS
         {
             // A refusal may carry no id: the exchange itself says what it answers.
             inner.settle(id, error, &[], at);
