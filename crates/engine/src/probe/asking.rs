@@ -34,9 +34,14 @@ pub(crate) enum Pulse {
 }
 
 impl Pulse {
-    /// Something answers, and nothing but that it cannot.
-    fn is_refused(&self) -> bool {
-        matches!(self, Self::Gone(cause) if cause.category == ErrorCategory::ServerError)
+    /// What is said, where something answers, and nothing but that it cannot.
+    fn refusal(&self) -> Option<&str> {
+        match self {
+            Self::Gone(cause) if cause.category == ErrorCategory::ServerError => {
+                Some(&cause.message)
+            }
+            _ => None,
+        }
     }
 }
 
@@ -63,10 +68,10 @@ impl Bench {
     pub(crate) async fn pulse(&self, session: &Session) -> Pulse {
         let mut pulse = self.pulse_once(session).await;
         for pause in PAUSES {
-            if !pulse.is_refused() {
-                break;
-            }
-            // A proxy may turn us away for a moment because of what we have just sent.
+            // A proxy may turn us away for a moment because of what we have just sent, or because a
+            // worker has died of it and another takes its place.
+            let Some(said) = pulse.refusal() else { break };
+            *self.away.borrow_mut() = Some(said.to_owned());
             sleep(pause).await;
             pulse = self.pulse_once(session).await;
         }

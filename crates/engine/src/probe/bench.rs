@@ -10,6 +10,7 @@ use std::{
 use mcp_loadtest_core::{
     check::{CaseResult, CaseVerdict, Depth},
     mcp::{Revision, Tool},
+    report::Severity,
     seed::Seed,
     server::Server,
 };
@@ -91,6 +92,8 @@ pub(crate) struct Bench {
     pub(super) next_raw_id: Cell<u64>,
     /// The shared session, or the server behind it, was seen to be of no use any more.
     pub(super) condemned: Cell<bool>,
+    /// What was said while it was of no use for a moment, until a result has told it.
+    pub(super) away: RefCell<Option<String>>,
     pub(super) overheard: RefCell<Vec<Overheard>>,
 }
 
@@ -120,6 +123,7 @@ impl Bench {
             lost: RefCell::default(),
             next_raw_id: Cell::new(FIRST_RAW_ID),
             condemned: Cell::default(),
+            away: RefCell::default(),
             overheard: RefCell::default(),
         }
     }
@@ -206,8 +210,13 @@ impl Bench {
         *self.held.borrow_mut() = None;
     }
 
-    /// Adds a result.
-    pub(crate) fn tell(&self, result: CaseResult) {
+    /// Adds a result. A server that was away for a moment has not held, whatever it answered before.
+    pub(crate) fn tell(&self, mut result: CaseResult) {
+        if let Some(said) = self.away.take().filter(|_| result.severity < Some(Severity::Warning)) {
+            result.verdict = CaseVerdict::Broken;
+            result.severity = Some(Severity::Warning);
+            result.detail = format!("nobody was served for a moment after this: it {said}");
+        }
         self.results.borrow_mut().push(result);
     }
 

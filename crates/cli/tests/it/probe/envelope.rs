@@ -150,3 +150,16 @@ fn a_server_that_serves_nobody_after_one_bad_request_has_crashed() {
         .collect();
     assert_eq!(crashed, ["a method that does not exist", "a new session afterwards"]);
 }
+
+/// A proxy that starts a dead worker anew hides its death.
+#[test]
+fn a_server_that_is_away_for_a_moment_is_told() {
+    for (away, worst) in [("1", "warning"), ("0", "none")] {
+        let mock = listening_mock("bad-http-500.py", &[("MOCK_AWAY", away)]);
+        let results = probed(&["--url", &mock.url], "unknown_method");
+        let told = |result: &&Value| result["detail"].as_str().unwrap_or("").contains("HTTP 502");
+        let severity =
+            results.iter().find(told).map_or("none", |r| r["severity"].as_str().unwrap());
+        assert_eq!(severity, worst, "{results:#?}");
+    }
+}
