@@ -164,7 +164,11 @@ impl CiArgs {
         };
         let mut reports = runs.iter().flat_map(|target| &target.reports);
         let failed = reports.find(|report| !report.passed());
-        let verdict = failed.map_or("PASS", |report| report.verdict.name());
+        let verdict = match (failed, exit) {
+            (Some(report), _) => report.verdict.name(),
+            (None, Exit::Pass) => "PASS",
+            (None, _) => "INTERRUPTED",
+        };
         let outputs =
             [("passed", (exit == Exit::Pass).to_string()), ("verdict", verdict.to_owned())];
         self.tell(&ci::of_rounds(comparison, runs), page, &outputs, env)

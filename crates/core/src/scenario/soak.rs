@@ -102,9 +102,9 @@ impl Soak {
     pub fn caution(&self) -> Option<String> {
         let judged = self.duration.saturating_sub(default_warmup(self.duration));
         let longest = judged / ENOUGH as u32;
-        let whole = Duration::from_secs(longest.as_secs());
-        let longest = if whole.is_zero() { longest } else { whole };
         (self.sample_interval > longest).then(|| {
+            let whole = Duration::from_secs(longest.as_secs());
+            let longest = if whole.is_zero() { longest } else { whole };
             format!(
                 "whether memory leaks will not be told: with `leak_check_interval` {} a soak of {} has \
                  fewer than {ENOUGH} samples after its warm-up; use {} or less",

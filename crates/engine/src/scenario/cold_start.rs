@@ -89,8 +89,14 @@ async fn once(context: &Context, plan: &crate::plan::Plan, iteration: u32, phase
 
 /// Only the times of a warm-up are thrown away: a server that falls silent or dies in it is told.
 fn note_loss(context: &Context, iteration: u32, reply: &Reply) {
-    let losses = [ErrorCategory::Deadlock, ErrorCategory::Crash, ErrorCategory::Disconnected];
-    if let Some(category) = reply.failure().filter(|category| losses.contains(category)) {
+    const LOSSES: [ErrorCategory; 4] = [
+        ErrorCategory::Deadlock,
+        // Silence, where calls are given up before it is known what it means.
+        ErrorCategory::Timeout,
+        ErrorCategory::Crash,
+        ErrorCategory::Disconnected,
+    ];
+    if let Some(category) = reply.failure().filter(|category| LOSSES.contains(category)) {
         let message = format!("start {iteration}: {}: {}", category.name(), reply.message);
         context.note(note::ABORTED, message);
     }

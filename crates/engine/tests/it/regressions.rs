@@ -94,7 +94,7 @@ serve()
 /// A later start whose list failed passed on its call, and so did a warm-up that was never answered.
 #[tokio::test]
 async fn a_start_whose_list_fails_and_a_warm_up_that_falls_silent_do_not_pass() {
-    let started = async |fault: &str, patience: Thresholds| {
+    let started = async |fault: &str, patience: Thresholds, timeout: Duration| {
         let dir = TempDir::new().expect("a directory");
         let server = inline_mock(
             "
@@ -118,19 +118,21 @@ serve_with(respond)
             .env("FAULT", fault)
             .env("STARTS", dir.path().join("starts").to_str().expect("UTF-8"));
         let starts = Scenario::cold_start().iterations(3).warmup(true).tool("echo");
-        let run = Run::new(server, starts).with_thresholds(patience);
+        let run = Run::new(server, starts.timeout(timeout)).with_thresholds(patience);
         run.execute().await.expect("it runs")
     };
-    let healthy = started("none", Thresholds::default()).await;
+    let long = Duration::from_secs(600);
+    let healthy = started("none", Thresholds::default(), long).await;
     assert_eq!(verdict(&healthy), Verdict::Pass, "{:#?}", healthy.findings);
     let brief = Duration::from_millis(300);
     let impatient =
         Thresholds { hang_timeout: brief, grace_period: brief, ..Thresholds::default() };
-    for (fault, patience, told) in [
-        ("list", Thresholds::default(), "start 1: tools/list failed: the index is not there"),
-        ("call", impatient, "start 0: Deadlock: "),
+    for (fault, patience, timeout, told) in [
+        ("list", Thresholds::default(), long, "start 1: tools/list failed: the index is not there"),
+        ("call", impatient, long, "start 0: Deadlock: "),
+        ("call", Thresholds::default(), brief, "start 0: Timeout: "),
     ] {
-        let report = started(fault, patience).await;
+        let report = started(fault, patience, timeout).await;
         assert_eq!(report.verdict, Verdict::Critical, "{:#?}", report.findings);
         let found = report.finding("aborted").expect("it is told");
         assert!(found.evidence[0].contains(told), "{found:#?}");

@@ -308,9 +308,12 @@ fn is_no_envelope(defects: &[Defect]) -> bool {
 }
 
 /// Whether what cannot be read may have been a reply. What names a method is a request or a notification,
-/// or tells of one.
+/// or tells of one, unless the name stands in a result or an error.
 fn may_be_a_reply(frame: &[u8], defects: &[Defect]) -> bool {
-    !is_no_envelope(defects) && memchr::memmem::find(head(frame), b"\"method\":").is_none()
+    let place = |name: &str| memchr::memmem::find(head(frame), name.as_bytes());
+    let answer = [place("\"result\":"), place("\"error\":")].into_iter().flatten().min();
+    let is_named = place("\"method\":").is_some_and(|at| answer.is_none_or(|answer| at < answer));
+    !is_no_envelope(defects) && !is_named
 }
 
 /// The part of a frame in which those of its members stand that say what it is.
@@ -348,6 +351,8 @@ mod tests {
         let log = br#"DEBUG <- {"jsonrpc":"2.0","id":5,"method":"tools/call"}"#;
         assert!(!may_be_a_reply(log, &[Defect::NotJson]));
         assert!(may_be_a_reply(br#"{"jsonrpc":"2.0","id":12,"resu"#, &[Defect::Truncated]));
+        let data = br#"{"jsonrpc":"2.0","id":5,"result":{"method":"GET","latency":NaN}}"#;
+        assert!(may_be_a_reply(data, &[Defect::NotJson]));
         assert!(may_be_a_reply(br#"{"jsonrpc":"2.0","id":5}"#, &[Defect::InvalidEnvelope]));
     }
 

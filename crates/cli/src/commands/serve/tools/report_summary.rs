@@ -2,13 +2,16 @@
 
 use std::path::PathBuf;
 
-use mcp_loadtest::{SavedRun, Verdict};
-use mcp_loadtest_core::report::{Renderer as _, markdown::Markdown};
+use mcp_loadtest::SavedRun;
+use mcp_loadtest_core::{
+    exit::Exit,
+    report::{Renderer as _, markdown::Markdown},
+};
 use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 
 use super::{Answer, Call, Does, Tool};
-use crate::error::CliError;
+use crate::{baseline, error::CliError};
 
 /// What is asked for.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -22,10 +25,10 @@ struct Asked {
 /// A run in words.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Told {
-    /// Whether every limit held and no bug was found.
+    /// Whether every limit held, no bug was found, and it was no regression where it was compared.
     passed: bool,
-    /// The word above everything else: PASS, WARNING, INVALID, FAIL or CRITICAL.
-    verdict: Verdict,
+    /// The word above everything else: PASS, WARNING, INVALID, FAIL or CRITICAL, or what a comparison came to.
+    verdict: &'static str,
     /// Whether the run came to its end.
     complete: bool,
     /// Where the files of the run are.
@@ -51,20 +54,21 @@ async fn run(mut call: Call) -> Result<Answer, CliError> {
     let dir = call.office.runs.dir_of(&asked.run_dir)?;
     let told = tokio::task::spawn_blocking(move || tell(dir));
     let told = told.await.map_err(std::io::Error::from)??;
-    let text = format!("{}: the report is in `untrusted.markdown`.", told.verdict.name());
+    let text = format!("{}: the report is in `untrusted.markdown`.", told.verdict);
     Answer::new(text, &told)
 }
 
 fn tell(dir: PathBuf) -> Result<Told, CliError> {
     let saved = SavedRun::open(dir)?;
     let report = saved.report()?;
+    let comparison = report.baseline.is_some().then(|| saved.comparison()).transpose()?;
     let mut page = Vec::new();
     Markdown.render(&report, &mut page)?;
     let truncated = page.len() > LONGEST;
     page.truncate(LONGEST);
     Ok(Told {
-        passed: report.passed(),
-        verdict: report.verdict,
+        passed: baseline::exit(&report, comparison.as_ref()) == Exit::Pass,
+        verdict: report.headline(),
         complete: saved.is_complete(),
         run_dir: saved.path().to_string_lossy().into_owned(),
         untrusted: Untrusted { markdown: String::from_utf8_lossy(&page).into_owned(), truncated },
