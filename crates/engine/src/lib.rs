@@ -82,7 +82,7 @@ mod wall_clock;
 mod watch;
 
 pub use error::RunError;
-pub use fuzz::{Replay, Replayed};
+pub use fuzz::{Replay, ReplayVerdict, Replayed};
 pub use greet::{Greeting, greet};
 pub use history::{History, PastRun, write_comparison};
 pub use mcp_loadtest_core::{

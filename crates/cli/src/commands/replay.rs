@@ -7,7 +7,7 @@ use std::{
 };
 
 use clap::Args;
-use mcp_loadtest::{CaseFile, Replay, Replayed};
+use mcp_loadtest::{CaseFile, Replay, ReplayVerdict, Replayed};
 use mcp_loadtest_core::{
     config::{Config, check},
     display::visible,
@@ -28,7 +28,8 @@ Examples:
   mcp-loadtest replay ./runs/2026-05-10T14-30-00-9XY7K2/cases/raw_bytes-12.json
   mcp-loadtest replay ./runs/2026-05-10T14-30-00-9XY7K2/raw_bytes-12 -s \"python -m my_mcp\"
 
-Exit codes: 0 it no longer shows, 1 it still shows or is another bug now, 2 the file or the server cannot be used.")]
+Exit codes: 0 it no longer shows, 1 it still shows, is another bug now or nobody can tell, 2 the file or the
+server cannot be used.")]
 pub(crate) struct ReplayArgs {
     /// The file of a case, or the directory of a run and the name of a case.
     #[arg(required_unless_present = "explain", value_name = "CASE")]
@@ -54,7 +55,9 @@ Algorithm:
   1. Read the case: `cases/<id>.json` of a run of the fuzzer (its schema: `schema case`).
   2. Start the server of the run (its config.toml), or the one that the flags name, and begin a session.
   3. Send the bytes of the case as they are, and a control request where no answer comes, and behind one.
-  4. Say what became of it, and whether that is what it was saved for.";
+     Where it took a second case to show, that one follows on the same session.
+  4. Say what became of it, and whether that is what it was saved for. A case that was seen once, and could not be
+     shown again when it was found, proves nothing by its silence: run the fuzzer again with the same seed.";
 
 /// Runs `replay`.
 pub(crate) fn run(args: &ReplayArgs, env: &mut Env) -> Result<Exit, CliError> {
@@ -91,7 +94,7 @@ pub(crate) fn run(args: &ReplayArgs, env: &mut Env) -> Result<Exit, CliError> {
     } else {
         env.out(&told(&replayed));
     }
-    Ok(if replayed.shows { Exit::Fail } else { Exit::Pass })
+    Ok(if replayed.verdict == ReplayVerdict::Gone { Exit::Pass } else { Exit::Fail })
 }
 
 /// `<run>/<case>` stands for `<run>/cases/<case>.json`.
@@ -116,15 +119,19 @@ fn config_of_run(case: &Path) -> Result<Config, CliError> {
     }
 }
 
+const SEEN_ONCE: &str = "  it never showed on a server that had seen nothing else\n  \
+    hint: run the fuzzer again with the `seed` of the case, and look at its findings\n";
+
 fn told(replayed: &Replayed) -> String {
-    let Replayed { id, label, was, class, seen, shows } = replayed;
-    let word = match (*shows, was == class) {
-        (true, true) => "STILL SHOWS",
-        (true, false) => "ANOTHER BUG NOW",
-        (false, _) => "GONE",
+    let Replayed { id, label, was, class, seen, verdict, .. } = replayed;
+    let (word, hint) = match verdict {
+        ReplayVerdict::StillShows => ("STILL SHOWS", ""),
+        ReplayVerdict::AnotherBug => ("ANOTHER BUG NOW", ""),
+        ReplayVerdict::Gone => ("GONE", ""),
+        ReplayVerdict::CouldNotTell => ("COULD NOT TELL", SEEN_ONCE),
     };
     format!(
-        "{word} {id}: {}\n  was {}, now {}: {}\n",
+        "{word} {id}: {}\n  was {}, now {}: {}\n{hint}",
         visible(label, 200),
         was.as_str(),
         class.as_str(),

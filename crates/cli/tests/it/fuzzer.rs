@@ -108,8 +108,20 @@ fn a_case_that_is_answered_and_leaves_a_lock_held_is_blamed_and_not_the_next_one
             assert!(arguments.get("text").is_none(), "{locked} {arguments}");
             assert_eq!(case(file)["repeats"], repeats, "{locked} {}", case(file));
         }
-        let ran = run_in(dir.path(), &["replay", saved[0].0.to_str().unwrap()]);
-        assert_eq!(ran.code, u8::from(repeats), "{}{}", ran.out, ran.err);
+        let path = saved[0].0.to_str().unwrap();
+        let ran = run_in(dir.path(), &["replay", path]);
+        assert!(ran.out.starts_with("STILL SHOWS"), "{}{}", ran.out, ran.err);
+        assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
+        let ran = run_in(dir.path(), &["replay", path, "-s", &mock("mock-normal.py")]);
+        assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+        // Without the one that has to follow, silence proves nothing.
+        let mut lonely = case(&saved[0].0);
+        assert_eq!(lonely.as_object_mut().unwrap().remove("then").is_some(), !repeats);
+        std::fs::write(path, lonely.to_string()).unwrap();
+        let ran = run_in(dir.path(), &["replay", path]);
+        let word = if repeats { "STILL SHOWS" } else { "COULD NOT TELL" };
+        assert!(ran.out.starts_with(word), "{}{}", ran.out, ran.err);
+        assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
     }
 }
 

@@ -65,6 +65,9 @@ pub struct CaseFile {
     pub seen: String,
     /// Whether it showed again on a server that had seen nothing else.
     pub repeats: bool,
+    /// The case that has to come behind it on the same session, where it takes both to show.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub then: Option<Box<CaseFile>>,
     /// How many bytes it had before it was made smaller.
     pub original_bytes: u64,
     /// The server that it was found on.
@@ -106,6 +109,7 @@ impl CaseFile {
             class,
             seen,
             repeats: false,
+            then: None,
             original_bytes: case.writes.iter().map(|bytes| bytes.len() as u64).sum(),
             target: String::new(),
         }
@@ -124,7 +128,10 @@ impl CaseFile {
             None => return Err(CaseFileError::NotACase("it has no `schema`".into())),
         }
         let file: Self = serde_json::from_value(any).map_err(not_a_case)?;
-        file.bytes().map(|_| file)
+        for case in [Some(&file), file.then.as_deref()].into_iter().flatten() {
+            case.bytes()?;
+        }
+        Ok(file)
     }
 
     /// The file as it is written.

@@ -42,8 +42,24 @@ const TWICE: &str = "answered twice";
 /// A case that was answered and broke the server afterwards.
 struct Culprit {
     case: Case,
-    /// Whether a server that sees nothing else shows it.
-    alone: bool,
+    proof: Proof,
+}
+
+/// What it takes to see a failure again.
+#[derive(Clone)]
+enum Proof {
+    /// The case, on a server that sees nothing else.
+    Alone,
+    /// This other case behind it.
+    Before(Box<Case>),
+    /// It was seen once and could not be shown again.
+    Once,
+}
+
+impl Proof {
+    fn of(repeats: bool) -> Self {
+        if repeats { Self::Alone } else { Self::Once }
+    }
 }
 
 /// A run of the fuzzer.
@@ -177,12 +193,12 @@ impl Hunt {
         let Some(class) = last.failure() else { return };
         self.lab.close().await;
         let found = match self.culprit(class, None).await {
-            Some(culprit) => Some((culprit.case.request_id, culprit.alone)),
+            Some(culprit) => Some((culprit.case.request_id, culprit.proof)),
             // None shows it again. The last one is the most likely.
-            None => self.recent.front().map(|(case, _)| (case.request_id, false)),
+            None => self.recent.front().map(|(case, _)| (case.request_id, Proof::Once)),
         };
-        if let Some((id, alone)) = found {
-            self.blame(id, class, &last.said, Some(alone)).await;
+        if let Some((id, proof)) = found {
+            self.blame(id, class, &last.said, Some(proof)).await;
         }
     }
 
@@ -199,8 +215,8 @@ impl Hunt {
         if let Some(again) = again.as_ref().filter(|again| !again.class.is_failure()) {
             if let Some(culprit) = self.culprit(trial.class, Some(case)).await {
                 self.alike.insert(kind, alike + 1);
-                let (id, alone) = (culprit.case.request_id, culprit.alone);
-                self.blame(id, trial.class, &trial.seen, Some(alone)).await;
+                let (id, proof) = (culprit.case.request_id, culprit.proof);
+                self.blame(id, trial.class, &trial.seen, Some(proof)).await;
                 return again.clone();
             }
             // Slow once is not dead, but a server that answered nothing else either is not slow.
@@ -210,7 +226,7 @@ impl Hunt {
         }
         self.alike.insert(kind, alike + 1);
         let repeats = again.is_some_and(|again| again.class == trial.class);
-        self.fail(case, trial.class, &trial.seen, repeats, alike == 0).await;
+        self.fail(case, trial.class, &trial.seen, Proof::of(repeats), alike == 0).await;
         trial
     }
 
@@ -235,12 +251,12 @@ impl Hunt {
                 break;
             }
             let mut found = self.accuse(&case, class, victim).await?;
-            if found == Some(false) {
+            if let Some(Proof::Before(_)) = found {
                 // Once more, since a tool that is slow by chance would make any case a culprit.
                 found = self.accuse(&case, class, victim).await?;
             }
-            if let Some(alone) = found {
-                return Some(Culprit { case, alone });
+            if let Some(proof) = found {
+                return Some(Culprit { case, proof });
             }
         }
         None
@@ -252,16 +268,16 @@ impl Hunt {
         case: &Case,
         class: Class,
         victim: Option<&Case>,
-    ) -> Option<Option<bool>> {
+    ) -> Option<Option<Proof>> {
         self.lab.close().await;
         let first = self.lab.attempt_alone(case).await.ok()?;
         let mut found = None;
         // A server that only owes it an answer is slow by chance.
         if first.class == class && first.after != After::Answers {
-            found = Some(true);
+            found = Some(Proof::Alone);
         } else if let Some(victim) = victim.filter(|_| !first.class.is_failure()) {
             let next = self.lab.attempt(victim).await.ok()?;
-            found = (next.class == class).then_some(false);
+            found = (next.class == class).then(|| Proof::Before(Box::new(victim.clone())));
         }
         self.lab.close().await;
         Some(found)
@@ -269,7 +285,7 @@ impl Hunt {
 
     /// An earlier case turns out to be at fault. Whether it shows alone is found out where that is
     /// not known.
-    async fn blame(&mut self, id: u64, class: Class, seen: &str, repeats: Option<bool>) {
+    async fn blame(&mut self, id: u64, class: Class, seen: &str, proof: Option<Proof>) {
         let known = self.recent.iter_mut().find(|(case, _)| case.request_id == id);
         let Some((case, was)) = known.filter(|(_, was)| !was.is_failure()) else { return };
         let case = case.clone();
@@ -279,18 +295,23 @@ impl Hunt {
         *alike += 1;
         let (is_first, is_known) = (*alike == 1, *alike > CONFIRMED);
         if !is_known {
-            let repeats = match repeats {
-                Some(repeats) => repeats,
-                None => self.again(&case).await.is_ok_and(|again| again.class == class),
+            let proof = match proof {
+                Some(proof) => proof,
+                None => Proof::of(self.again(&case).await.is_ok_and(|again| again.class == class)),
             };
-            self.fail(&case, class, seen, repeats, is_first).await;
+            self.fail(&case, class, seen, proof, is_first).await;
         }
     }
 
     /// Makes a failing case smaller, saves it and tells it.
-    async fn fail(&mut self, case: &Case, class: Class, seen: &str, repeats: bool, is_first: bool) {
+    async fn fail(&mut self, case: &Case, class: Class, seen: &str, proof: Proof, is_first: bool) {
         let mut file = CaseFile::new(case, self.seed(), class, visible(seen, 300));
+        let repeats = matches!(proof, Proof::Alone);
         file.repeats = repeats;
+        if let Proof::Before(next) = proof {
+            let next = CaseFile::new(&next, self.seed(), class, file.seen.clone());
+            file.then = Some(Box::new(next));
+        }
         file.target = self.context.blueprint.server.to_string();
         if repeats && is_first {
             let writes = self.shrink(case, class).await;

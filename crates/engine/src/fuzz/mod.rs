@@ -14,5 +14,5 @@ mod lab;
 mod replay;
 mod telling;
 
-pub use self::replay::{Replay, Replayed};
+pub use self::replay::{Replay, ReplayVerdict, Replayed};
 pub(crate) use self::{hunt::Hunt, lab::Lab};

@@ -3,21 +3,47 @@
 use std::time::Duration;
 
 use mcp_loadtest_core::{
-    fuzz::{CaseFile, Class},
+    fuzz::{Case, CaseFile, CaseFileError, Class},
     server::Server,
     thresholds::Thresholds,
 };
-use mcp_loadtest_wire::session::{Options, Session};
+use mcp_loadtest_wire::session::{OpenError, Options, Session};
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
-use super::Lab;
+use super::{Lab, lab::Trial};
 use crate::{
     conductor::{choose_revision, on_local_runtime},
     context::Pids,
     error::RunError,
     target::{Logs, TeeStderr, secrets_of, target, unrecorded},
 };
+
+/// What is said of a saved case that was sent again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReplayVerdict {
+    /// The same bug as before.
+    StillShows,
+    /// A bug, but not the one that it was saved for.
+    AnotherBug,
+    /// It shows no longer.
+    Gone,
+    /// It did not show, and never has on a server that had seen nothing else.
+    CouldNotTell,
+}
+
+impl ReplayVerdict {
+    fn of(file: &CaseFile, now: Class) -> Self {
+        let can_show = file.repeats || file.then.is_some();
+        match file.class {
+            was if was == now => Self::StillShows,
+            _ if now.is_failure() => Self::AnotherBug,
+            was if was.is_failure() && !can_show => Self::CouldNotTell,
+            _ => Self::Gone,
+        }
+    }
+}
 
 /// What became of a saved case this time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,6 +60,8 @@ pub struct Replayed {
     pub seen: String,
     /// Whether it is still a bug: the same as before, or another one.
     pub shows: bool,
+    /// What that means for the case.
+    pub verdict: ReplayVerdict,
 }
 
 /// A saved case, to be sent again to a fresh server.
@@ -97,7 +125,9 @@ impl Replay {
     }
 
     async fn execute_here(self) -> Result<Replayed, RunError> {
-        let case = self.file.case().map_err(|error| RunError::Unfit(error.to_string()))?;
+        let unfit = |error: CaseFileError| RunError::Unfit(error.to_string());
+        let case = self.file.case().map_err(unfit)?;
+        let then = self.file.then.as_ref().map(|then| then.case()).transpose().map_err(unfit)?;
         let tee = if self.tee_stderr { TeeStderr::On } else { TeeStderr::Off };
         let target = target(&self.server, tee, Logs::default())?;
         let options = unrecorded(&self.server, self.strict_protocol);
@@ -105,7 +135,7 @@ impl Replay {
         let revision = choose_revision(&self.server, &target, &options).await?;
         // HTTP repeats some arguments in headers, and only the listing says which.
         let mut tools = Vec::new();
-        if case.tool.is_some() {
+        if [Some(&case), then.as_ref()].into_iter().flatten().any(|case| case.tool.is_some()) {
             let (session, _) = Session::open(&target, &options, revision).await?;
             let listed = session.list_tools(self.server.startup_timeout).await;
             tools = listed.map(|listing| listing.tools).unwrap_or_default();
@@ -113,16 +143,62 @@ impl Replay {
         }
         let patience = (self.hang, self.grace);
         let mut lab = Lab::new(target, &options, revision, patience, tools, Pids::default());
-        let trial = lab.attempt_alone(&case).await;
+        let trial = show(&mut lab, &case, then.as_ref()).await;
         lab.close().await;
         let trial = trial?;
+        let verdict = ReplayVerdict::of(&self.file, trial.class);
         Ok(Replayed {
             id: case.id,
             label: case.label,
             was: self.file.class,
             class: trial.class,
             seen: secrets_of(&self.server).text(&trial.seen).into_owned(),
-            shows: trial.class == self.file.class || trial.class.is_failure(),
+            shows: matches!(verdict, ReplayVerdict::StillShows | ReplayVerdict::AnotherBug),
+            verdict,
         })
+    }
+}
+
+/// Sends a case, and behind it the one that it takes to show, if there is one.
+async fn show(lab: &mut Lab, case: &Case, then: Option<&Case>) -> Result<Trial, OpenError> {
+    let first = lab.attempt_alone(case).await?;
+    match then {
+        Some(then) if !first.class.is_failure() => lab.attempt_alone(then).await,
+        _ => Ok(first),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mcp_loadtest_core::fuzz::{Answer, Payload};
+
+    #[test]
+    fn what_never_showed_again_is_not_called_gone() {
+        let case = Case {
+            id: "raw_bytes-3".into(),
+            payload: Payload::RawBytes,
+            tool: None,
+            index: 3,
+            label: "random bytes".into(),
+            method: "ping".into(),
+            request_id: 9,
+            writes: vec![b"{".to_vec()],
+            answer: Answer::May,
+            intent: None,
+            heavy: false,
+        };
+        let mut file = CaseFile::new(&case, 1, Class::Crash, String::new());
+        assert_eq!(ReplayVerdict::of(&file, Class::Clean), ReplayVerdict::CouldNotTell);
+        assert_eq!(ReplayVerdict::of(&file, Class::Crash), ReplayVerdict::StillShows);
+        assert_eq!(ReplayVerdict::of(&file, Class::Hang), ReplayVerdict::AnotherBug);
+        file.repeats = true;
+        assert_eq!(ReplayVerdict::of(&file, Class::Clean), ReplayVerdict::Gone);
+        let next = CaseFile::new(&case, 1, Class::Crash, String::new());
+        file = CaseFile { repeats: false, then: Some(Box::new(next)), ..file };
+        assert_eq!(ReplayVerdict::of(&file, Class::Slow), ReplayVerdict::Gone);
+        // A warning is no failure: it is either there or not.
+        let file = CaseFile::new(&case, 1, Class::Accepted, String::new());
+        assert_eq!(ReplayVerdict::of(&file, Class::Clean), ReplayVerdict::Gone);
     }
 }
