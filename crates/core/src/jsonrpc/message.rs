@@ -7,10 +7,14 @@ pub enum Defect {
     NotJson,
     /// JSON that ends too early.
     Truncated,
+    /// The output ended before the line did: nobody takes it for a message.
+    Unended,
     /// Longer than we are willing to take; the protocol sets no limit.
     TooLarge,
     /// Nested beyond the limit.
     TooDeep,
+    /// Half a surrogate pair, and nothing else: many parsers refuse the whole text for it.
+    LoneSurrogate,
     /// Bytes that are not UTF-8.
     InvalidUtf8,
     /// A byte order mark before the message.
@@ -41,8 +45,10 @@ impl Defect {
         match self {
             Self::NotJson => "not_json",
             Self::Truncated => "truncated_json",
+            Self::Unended => "unended_line",
             Self::TooLarge => "frame_too_large",
             Self::TooDeep => "too_deep",
+            Self::LoneSurrogate => "lone_surrogate",
             Self::InvalidUtf8 => "invalid_utf8",
             Self::ByteOrderMark => "byte_order_mark",
             Self::Batch => "batch",
@@ -159,8 +165,10 @@ mod tests {
         let all = [
             Defect::NotJson,
             Defect::Truncated,
+            Defect::Unended,
             Defect::TooLarge,
             Defect::TooDeep,
+            Defect::LoneSurrogate,
             Defect::InvalidUtf8,
             Defect::ByteOrderMark,
             Defect::Batch,

@@ -6,12 +6,14 @@
 //! the load path reads every reply with it, so it finds the few members that matter without building
 //! a tree.
 
+mod halves;
 mod message;
 pub mod read;
 pub mod scan;
 mod string;
 pub mod write;
 
+pub use halves::without_halves;
 pub use message::{Body, Defect, Id, Message, Reading, ResultKind};
 pub use read::read;
 pub(crate) use string::plain_length;

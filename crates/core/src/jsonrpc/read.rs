@@ -1,6 +1,9 @@
 //! The lenient reader: any bytes in, a message and its defects out.
 
+use std::borrow::Cow;
+
 use super::{
+    halves::without_halves,
     message::{Body, Defect, Id, Message, Reading, ResultKind},
     scan::{Fault, Scanner},
 };
@@ -76,17 +79,24 @@ fn defect_of(fault: Fault, text: &[u8]) -> Defect {
         Fault::TooDeep => Defect::TooDeep,
         Fault::Truncated if text.trim_ascii_start().starts_with(b"{") => Defect::Truncated,
         Fault::Unexpected | Fault::Truncated | Fault::NumberOutOfRange => {
-            let whole = Scanner::new(text).and_then(|mut scanner| {
-                scanner.skip()?;
-                scanner.end()
-            });
-            match whole {
-                Ok(()) if text.trim_ascii_start().starts_with(b"[") => Defect::Batch,
-                Ok(()) => Defect::NotAnObject,
-                Err(_) => Defect::NotJson,
+            if is_json(text) {
+                let is_list = text.trim_ascii_start().starts_with(b"[");
+                return if is_list { Defect::Batch } else { Defect::NotAnObject };
+            }
+            match without_halves(text) {
+                Cow::Owned(whole) if is_json(&whole) => Defect::LoneSurrogate,
+                _ => Defect::NotJson,
             }
         }
     }
+}
+
+fn is_json(text: &[u8]) -> bool {
+    let whole = Scanner::new(text).and_then(|mut scanner| {
+        scanner.skip()?;
+        scanner.end()
+    });
+    whole.is_ok()
 }
 
 fn scan_envelope(text: &[u8]) -> Result<Envelope<'_>, Fault> {

@@ -1,11 +1,11 @@
 //! What came back of a case, frame by frame.
 
-use std::{borrow::Cow, collections::VecDeque, time::Duration};
+use std::{collections::VecDeque, time::Duration};
 
 use mcp_loadtest_core::{
     display::visible,
     fuzz::{FIRST_ID, Heard},
-    jsonrpc::{self, Body, Defect, Id, Message, ResultKind},
+    jsonrpc::{self, Body, Defect, Id, Message, ResultKind, without_halves},
 };
 use serde_json::Value;
 
@@ -128,28 +128,6 @@ fn is_breach(defect: &Defect) -> bool {
         Defect::IdTypeChanged => true,
         defect => defect.is_fatal(),
     }
-}
-
-/// The frame with whole characters: half of a surrogate pair that we sent may come back, and the
-/// grammar of JSON allows it, though we cannot read it.
-fn without_halves(frame: &[u8]) -> Cow<'_, [u8]> {
-    if !frame.windows(3).any(|piece| piece.eq_ignore_ascii_case(b"\\ud")) {
-        return Cow::Borrowed(frame);
-    }
-    let mut whole = frame.to_vec();
-    let mut at = 0;
-    while at + 6 <= whole.len() {
-        let escape = &mut whole[at..at + 6];
-        match escape {
-            [b'\\', b'u' | b'U', b'd' | b'D', b'8' | b'9' | b'a'..=b'f' | b'A'..=b'F', ..] => {
-                escape.copy_from_slice(b"\\ufffd");
-                at += 6;
-            }
-            [b'\\', ..] => at += 2,
-            _ => at += 1,
-        }
-    }
-    Cow::Owned(whole)
 }
 
 /// A line that does not even begin like a message. It is wrong, but it answers nobody wrongly.

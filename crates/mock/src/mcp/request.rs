@@ -185,9 +185,13 @@ fn refusal_of(defects: &[Defect]) -> Refusal {
     let first = defects.iter().find(|defect| defect.is_fatal());
     let slug = first.map_or("no message", |defect| defect.slug());
     let code = match first {
-        Some(Defect::NotJson | Defect::Truncated | Defect::TooDeep | Defect::InvalidUtf8) => {
-            code::PARSE_ERROR
-        }
+        Some(
+            Defect::NotJson
+            | Defect::Truncated
+            | Defect::TooDeep
+            | Defect::LoneSurrogate
+            | Defect::InvalidUtf8,
+        ) => code::PARSE_ERROR,
         _ => code::INVALID_REQUEST,
     };
     Refusal::new(code, slug)

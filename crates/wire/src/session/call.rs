@@ -94,6 +94,7 @@ impl Session {
             started,
             limits: Limits::new(&how.deadlines),
             keep_body: how.keep_body,
+            hang_told: false,
         };
         let id = self.inner.open_call(opening, how.phase);
         InFlight::new(self.inner.clone(), id)

@@ -1,6 +1,6 @@
 //! Why is a call silent? A control request, the process and the other calls tell.
 
-use std::{cell::Cell, rc::Rc, time::Duration};
+use std::{cell::Cell, mem, rc::Rc, time::Duration};
 
 use mcp_loadtest_core::{
     event::{Event, Phase},
@@ -12,7 +12,7 @@ use serde_json::json;
 use super::{How, Inner, Prepared, Reply, Session};
 use crate::{
     process::{RunState, TreeState},
-    slots::Deadlines,
+    slots::{Deadlines, Slot},
 };
 
 /// What is watched from the moment the first call of the session is overdue.
@@ -28,7 +28,7 @@ impl Inner {
     pub(super) fn begin_watch(&self, id: u64) {
         let at = self.clock.now();
         if let Some(slot) = self.slots.borrow_mut().waiting(id) {
-            self.emit(&Event::Hang { call: self.call_of(slot), at });
+            self.tell_hang(slot, at);
         }
         // What was seen when an earlier call was overdue says nothing of those that are now.
         let since = self.slots.borrow().overdue_since().unwrap_or(at);
@@ -41,6 +41,13 @@ impl Inner {
             };
             self.ask_for_control(&watch.control);
             *self.watch.borrow_mut() = Some(watch);
+        }
+    }
+
+    /// A call hangs once, however many rounds it takes.
+    pub(super) fn tell_hang(&self, slot: &mut Slot, at: Duration) {
+        if !mem::replace(&mut slot.hang_told, true) {
+            self.emit(&Event::Hang { call: self.call_of(slot), at });
         }
     }
 

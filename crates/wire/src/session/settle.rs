@@ -106,6 +106,15 @@ impl Inner {
         self.settle(id, Body::Unclear, &[Defect::TooLarge], at);
     }
 
+    /// What stands behind the last line of all. Half a message of a server that we end is our doing.
+    pub(crate) fn take_unended(&self, rest: &[u8], is_closing: bool) {
+        let rest = rest.trim_ascii();
+        let may_be_ours = is_closing && rest.starts_with(b"{");
+        if !rest.is_empty() && !may_be_ours {
+            self.report_defects(&[Defect::Unended], rest, self.clock.now());
+        }
+    }
+
     fn note_oversized(&self, head: &[u8], limit: usize, at: Duration) {
         let detail = format!("more than {limit} bytes: {}", visible_bytes(head, EXCERPT));
         self.emit(&Event::note(at, note::FRAME_TOO_LARGE, detail));
@@ -141,7 +150,7 @@ impl Inner {
             return;
         };
         if overdue == Overdue::Unnoticed {
-            self.emit(&Event::Hang { call: self.call_of(slot), at });
+            self.tell_hang(slot, at);
         }
         if let Body::Result { raw, kind: ResultKind::InputRequired } = body {
             if let Some(unfinished) = slot.unfinished(raw) {

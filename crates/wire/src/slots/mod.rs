@@ -68,6 +68,8 @@ pub(crate) struct Slot {
     pub(crate) intended: Duration,
     pub(crate) started: Duration,
     pub(crate) keep_body: bool,
+    /// It was told as a hang, in this round or in one before.
+    pub(crate) hang_told: bool,
     state: State,
     waker: Option<Waker>,
     limits: Limits,
@@ -98,6 +100,8 @@ pub(crate) struct Opening {
     pub(crate) started: Duration,
     pub(crate) limits: Limits,
     pub(crate) keep_body: bool,
+    /// It goes on with a call that was told as a hang.
+    pub(crate) hang_told: bool,
 }
 
 /// Calls that were given up and may still be answered; beyond this they are forgotten.
@@ -146,6 +150,7 @@ impl Slots {
             intended: opening.intended,
             started: opening.started,
             keep_body: opening.keep_body,
+            hang_told: opening.hang_told,
             state: State::Waiting { overdue: false },
             waker: None,
             limits: opening.limits,
@@ -362,6 +367,7 @@ impl Slot {
             started: self.started,
             limits: self.limits,
             keep_body: self.keep_body,
+            hang_told: self.hang_told,
         };
         Some(Box::new(Unfinished { opening, result: result.into() }))
     }
@@ -375,6 +381,7 @@ impl Slot {
             intended: Duration::ZERO,
             started: Duration::ZERO,
             keep_body: false,
+            hang_told: false,
             state: State::Free,
             waker: None,
             limits: Limits::NEVER,
@@ -406,6 +413,7 @@ mod tests {
             started: Duration::ZERO,
             limits: Limits::new(&Deadlines { hang: day, grace: day, timeout: day }),
             keep_body: false,
+            hang_told: false,
         }
     }
 

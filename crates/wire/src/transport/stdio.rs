@@ -200,11 +200,15 @@ fn closed_its_output() -> Break {
 
 async fn end_of_pipes(inner: &Rc<Inner>, end: PipesEnd) {
     let crate::transport::Link::Stdio(stdio) = &inner.link else { return };
-    if stdio.closing.get() {
+    let is_closing = stdio.closing.get();
+    if let PipesEnd::EndOfOutput(rest) = &end {
+        inner.take_unended(rest, is_closing);
+    }
+    if is_closing {
         return;
     }
     let cause = match end {
-        PipesEnd::EndOfOutput => {
+        PipesEnd::EndOfOutput(_) => {
             inner.losing.all(&closed_its_output());
             stdio.why_it_ended().await
         }

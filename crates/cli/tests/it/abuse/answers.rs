@@ -131,6 +131,17 @@ fn numbers_are_kept_as_they_are_written() {
     assert!(told.contains("id 9007199254740993 never sent"), "{told}");
 }
 
+/// The call is one, however often the server comes back with a question.
+#[test]
+fn a_call_of_many_slow_rounds_hangs_once() {
+    let patience = ["--hang-threshold", "200ms", "--grace-period", "2m"];
+    let more = [PATIENT, &patience].concat();
+    let told = summary(&against("hostile-modern.py", "slow_rounds", &more));
+    assert_eq!(told["deadlock_count"], 0, "{told:#}");
+    assert_eq!(told["hang_count"], told["requests"], "{told:#}");
+    assert!(told["requests"].as_u64().unwrap() > 0, "{told:#}");
+}
+
 #[test]
 fn questions_are_refused_and_calls_go_on() {
     over_pipes(&[fine("question")]);

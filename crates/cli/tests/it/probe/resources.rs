@@ -54,6 +54,7 @@ const PIPES: &[(&str, &str, &str, Option<&str>)] = &[
     ("stdout_noise", "bad-stdout-noise.py", "MOCK_NOISE=start", Some("warning")),
     ("stdout_noise", "bad-stdout-noise.py", "MOCK_NOISE=call", Some("warning")),
     ("stdout_noise", "bad-stdout-noise.py", "MOCK_NOISE=end", Some("warning")),
+    ("stdout_noise", "bad-stdout-noise.py", "MOCK_NOISE=unended", Some("warning")),
     ("stdout_noise", "mock-noise.py", "", Some("warning")),
     ("stdout_noise", "mock-normal.py", "", None),
     ("replies_lost_at_end", "bad-replies-lost-at-end.py", "", Some("info")),

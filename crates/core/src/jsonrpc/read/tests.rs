@@ -59,6 +59,8 @@ fn each_defect_is_named() {
         (r#"{"jsonrpc":"2.0","id":7.0,"result":{}}"#, Defect::IdTypeChanged),
         ("\u{feff}{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}", Defect::ByteOrderMark),
         (r#"{"jsonrpc":"2.0","id":1,"result":{"n":1e999}}"#, Defect::NotJson),
+        (r#"{"jsonrpc":"2.0","id":1,"result":{"text":"\ud83d"}}"#, Defect::LoneSurrogate),
+        (r#"{"jsonrpc":"2.0","id":1,"result":{"text":"\ud83d",}}"#, Defect::NotJson),
         ("", Defect::NotJson),
         ("  ", Defect::NotJson),
         (r#"{"jsonrpc":"2.0","id":1,"result":{},"result":{}}"#, Defect::DuplicateMember),

@@ -9,7 +9,7 @@ use std::{
     cell::RefCell,
     collections::VecDeque,
     future::poll_fn,
-    io,
+    io, mem,
     pin::{Pin, pin},
     rc::{Rc, Weak},
     task::{Context, Poll, Waker, ready},
@@ -162,8 +162,8 @@ impl Outbox {
 
 /// Why there is nothing more to move.
 pub(super) enum PipesEnd {
-    /// The server closed its output, or has ended.
-    EndOfOutput,
+    /// The server closed its output, or has ended; what came behind the last line.
+    EndOfOutput(Vec<u8>),
     /// The system did not let us: what it kept from being done.
     Failed(&'static str, io::Error),
 }
@@ -230,7 +230,7 @@ impl Pipes {
                     return Poll::Pending;
                 }
                 Poll::Ready(Ok(1..)) => self.at = inner.clock.now(),
-                Poll::Ready(Ok(0)) => return Poll::Ready(PipesEnd::EndOfOutput),
+                Poll::Ready(Ok(0)) => return Poll::Ready(PipesEnd::EndOfOutput(self.rest())),
                 Poll::Ready(Err(error)) => return Poll::Ready(PipesEnd::Failed("read", error)),
             }
         }
@@ -278,6 +278,10 @@ impl Pipes {
         }
         self.keep_rest(inner, limit);
         any
+    }
+
+    fn rest(&mut self) -> Vec<u8> {
+        if self.skipping { Vec::new() } else { mem::take(&mut self.buffer) }
     }
 
     /// What is left begins the next line, unless it is too long for that already.
