@@ -60,6 +60,13 @@ pub struct Entry {
     pub said_whole: bool,
     /// How it ended.
     pub ending: Ending,
+    /// How many requests before it the journal no longer remembers.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub forgotten_before: u64,
+}
+
+fn is_none(requests: &u64) -> bool {
+    *requests == 0
 }
 
 /// How the answer to a request ended.

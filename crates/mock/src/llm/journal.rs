@@ -44,7 +44,9 @@ impl Journal {
         record.slim();
         let kept = &mut *self.kept();
         kept.count += 1;
-        if let Some(Err(error)) = kept.file.as_mut().map(|file| append(file, &line(&record))) {
+        if let Some(Err(error)) =
+            kept.file.as_mut().map(|file| append(file, &line(&record.entry())))
+        {
             kept.failed.get_or_insert(error);
         }
         kept.bytes += record.weight();
@@ -64,22 +66,22 @@ impl Journal {
 
     /// The requests that it remembers.
     pub fn entries(&self) -> Vec<Entry> {
-        self.kept().records.iter().map(Record::entry).collect()
+        let kept = self.kept();
+        let mut entries: Vec<_> = kept.records.iter().map(Record::entry).collect();
+        if let Some(oldest) = entries.first_mut() {
+            oldest.forgotten_before = kept.forgotten;
+        }
+        entries
     }
 
     /// The same as they are written down: a line of JSON each.
     pub fn lines(&self) -> Vec<u8> {
-        self.kept().records.iter().flat_map(line).collect()
+        self.entries().iter().flat_map(line).collect()
     }
 
     /// What clients did with the failures that they met. Where requests are forgotten, nobody passes.
     pub fn judged(&self) -> ClientReport {
-        // One look at both, so that nothing is forgotten in between.
-        let (entries, forgotten) = {
-            let kept = self.kept();
-            (kept.records.iter().map(Record::entry).collect::<Vec<_>>(), kept.forgotten)
-        };
-        judge(&entries, Patience::default()).after_forgetting(forgotten)
+        judge(&self.entries(), Patience::default())
     }
 
     /// How many requests there were.
@@ -110,8 +112,8 @@ fn append(file: &mut File, line: &[u8]) -> io::Result<()> {
     })
 }
 
-fn line(record: &Record) -> Vec<u8> {
-    let mut line = serde_json::to_vec(&record.entry()).unwrap_or_default();
+fn line(entry: &Entry) -> Vec<u8> {
+    let mut line = serde_json::to_vec(entry).unwrap_or_default();
     line.push(b'\n');
     line
 }

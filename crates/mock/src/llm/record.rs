@@ -82,6 +82,7 @@ impl Record {
             said: self.said.clone(),
             said_whole: self.said_whole,
             ending: self.ending,
+            forgotten_before: 0,
         }
     }
 

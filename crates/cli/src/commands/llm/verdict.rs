@@ -221,7 +221,12 @@ mod tests {
 
     #[test]
     fn what_was_forgotten_is_told_and_what_to_do_about_it() {
-        let said = text(&judge(&[], Patience::default()).after_forgetting(3));
+        let line = r#"{"number": 4, "at_ms": 0, "took_ms": 1, "path": "/v1/chat/completions",
+            "provider": "openai", "model": "m", "stream": false, "headers": [], "body_hash": "0",
+            "client": "0", "fixture": "0", "status": 200, "seed": 1, "bytes_sent": 9,
+            "ending": "complete", "forgotten_before": 3}"#;
+        let entry: Entry = serde_json::from_str(line).unwrap();
+        let said = text(&judge(&[entry], Patience::default()));
         for part in ["INVALID: not all requests were remembered", "3 earlier requests", "--journal"]
         {
             assert!(said.contains(part), "no {part:?} in {said}");

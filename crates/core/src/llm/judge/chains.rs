@@ -7,6 +7,7 @@
 
 use std::collections::HashMap;
 
+use super::requests::TOLERANCE_MS;
 use crate::{
     llm::{Ending, Entry},
     report::figures::counted,
@@ -117,7 +118,8 @@ fn belongs(entry: &Entry, own: &[usize], chains: &[Chain<'_>]) -> Belongs {
     // another try could mend; equal calls after anything else say that they are calls of their own.
     let is_said_new = |at: &usize| count == Some(0) && !chains[*at].last().is_worth_another_try();
     let open: Vec<usize> = open.into_iter().filter(|at| !is_said_new(at)).collect();
-    let is_under_way = own.iter().any(|at| chains[*at].last().ended_ms() > entry.at_ms);
+    let is_under_way =
+        own.iter().any(|at| chains[*at].last().ended_ms() > entry.at_ms + TOLERANCE_MS);
     match open.as_slice() {
         [] if is_under_way && count.is_none() => Belongs::Unclear,
         [] => Belongs::New,
@@ -130,6 +132,6 @@ fn belongs(entry: &Entry, own: &[usize], chains: &[Chain<'_>]) -> Belongs {
 /// Whether a request may be another try after this one.
 fn goes_on(last: &Entry, entry: &Entry) -> bool {
     last.ending != Ending::Complete
-        && last.ended_ms() <= entry.at_ms
+        && last.ended_ms() <= entry.at_ms + TOLERANCE_MS
         && entry.at_ms - last.ended_ms() <= LONGEST_GAP_MS
 }

@@ -4,6 +4,7 @@
 //! To add a rule: a function in `rules` and its line in [`rules::RULES`].
 
 mod chains;
+mod requests;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -12,7 +13,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use self::chains::{Chain, chains};
+use self::{
+    chains::{Chain, chains},
+    requests::Requests,
+};
 use super::{Ending, Entry};
 use crate::report::{Finding, Severity, Verdict, figures::counted};
 
@@ -68,8 +72,7 @@ impl ClientReport {
 
     /// The same, where so many requests were forgotten before anybody looked: what is left can prove that
     /// a client is wrong, and not that it is right.
-    #[must_use]
-    pub fn after_forgetting(mut self, requests: u64) -> Self {
+    fn after_forgetting(mut self, requests: u64) -> Self {
         if requests > 0 {
             self.forgotten = requests;
             self.verdict = self.verdict.max(Verdict::Invalid);
@@ -85,15 +88,17 @@ impl ClientReport {
 
 /// Judges what clients did. The order of the entries does not matter.
 pub fn judge(entries: &[Entry], patience: Patience) -> ClientReport {
+    let forgotten = entries.iter().map(|entry| entry.forgotten_before).sum();
     let mut entries: Vec<&Entry> = entries.iter().filter(|entry| entry.is_call()).collect();
     entries.sort_by(|one, two| one.at_ms.total_cmp(&two.at_ms).then(one.number.cmp(&two.number)));
     let unmatched: Vec<_> = entries.iter().filter(|entry| entry.is_unmatched()).copied().collect();
     entries.retain(|entry| !entry.is_unmatched());
     let (chains, could_not_tell) = chains(&entries);
+    let all = Requests::new(&entries);
     let mut findings: Vec<_> = rules::RULES
         .iter()
         .flat_map(|rule| {
-            let found = chains.iter().filter_map(|chain| (rule.look)(chain, &entries, patience));
+            let found = chains.iter().filter_map(|chain| (rule.look)(chain, &all, patience));
             together(rule, found.collect())
         })
         .collect();
@@ -102,7 +107,7 @@ pub fn judge(entries: &[Entry], patience: Patience) -> ClientReport {
     let is_troubled = |chain: &&Chain<'_>| chain.tries.iter().any(|try_| is_trouble(try_));
     let troubled: Vec<_> = chains.iter().filter(is_troubled).collect();
     let recovered = troubled.iter().filter(|chain| chain.last().ending == Ending::Complete).count();
-    ClientReport {
+    let report = ClientReport {
         verdict: verdict(&entries, &unmatched, &findings),
         requests: entries.len() + unmatched.len(),
         unmatched: unmatched.len(),
@@ -114,7 +119,8 @@ pub fn judge(entries: &[Entry], patience: Patience) -> ClientReport {
         aborted: entries.iter().filter(|entry| entry.ending == Ending::Aborted).count(),
         findings,
         could_not_tell,
-    }
+    };
+    report.after_forgetting(forgotten)
 }
 
 fn is_trouble(entry: &Entry) -> bool {

@@ -1,9 +1,11 @@
 //! What a client does wrong with one call. To add a rule: a function that looks at the tries of a call,
 //! and its line in [`RULES`].
 
-use serde_json::Value;
-
-use super::{Patience, chains::Chain};
+use super::{
+    Patience,
+    chains::Chain,
+    requests::{Requests, TOLERANCE_MS},
+};
 use crate::{
     llm::{Ending, Entry},
     report::Severity,
@@ -15,7 +17,7 @@ pub(super) struct Rule {
     pub(super) about: &'static str,
     pub(super) meaning: &'static str,
     pub(super) hint: &'static str,
-    pub(super) look: fn(&Chain<'_>, all: &[&Entry], Patience) -> Option<Seen>,
+    pub(super) look: fn(&Chain<'_>, all: &Requests<'_>, Patience) -> Option<Seen>,
 }
 
 /// What was seen of one call.
@@ -91,9 +93,6 @@ pub(super) static RULES: &[Rule] = &[
     },
 ];
 
-/// A clock may be off by this much, in milliseconds, before anybody is blamed.
-const TOLERANCE_MS: f64 = 5.0;
-
 fn critical(words: String) -> Option<Seen> {
     Some(Seen { severity: Severity::Critical, words })
 }
@@ -102,9 +101,9 @@ fn warning(words: String) -> Option<Seen> {
     Some(Seen { severity: Severity::Warning, words })
 }
 
-fn gave_up(chain: &Chain<'_>, all: &[&Entry], _: Patience) -> Option<Seen> {
+fn gave_up(chain: &Chain<'_>, all: &Requests<'_>, _: Patience) -> Option<Seen> {
     let last = chain.last();
-    if last_tries(chain) != 1 || quoted_by(last, all).is_some() {
+    if last_tries(chain) != 1 || all.quoted_by(last).is_some() {
         return None;
     }
     let doubt = match last.ending {
@@ -116,7 +115,7 @@ fn gave_up(chain: &Chain<'_>, all: &[&Entry], _: Patience) -> Option<Seen> {
     critical(format!("request {}: {}, and no try after it{doubt}", last.number, last.words()))
 }
 
-fn still_failing(chain: &Chain<'_>, _: &[&Entry], _: Patience) -> Option<Seen> {
+fn still_failing(chain: &Chain<'_>, _: &Requests<'_>, _: Patience) -> Option<Seen> {
     let (first, last) = (chain.first(), chain.last());
     let span = last.ended_ms() - first.at_ms;
     let words = || {
@@ -139,7 +138,7 @@ fn last_tries(chain: &Chain<'_>) -> usize {
     }
 }
 
-fn retried_too_early(chain: &Chain<'_>, _: &[&Entry], _: Patience) -> Option<Seen> {
+fn retried_too_early(chain: &Chain<'_>, _: &Requests<'_>, _: Patience) -> Option<Seen> {
     let early = |before: &Entry, waited: f64| {
         let told = before.retry_after_ms? as f64;
         (waited + TOLERANCE_MS + told * 0.01 < told).then_some(told)
@@ -153,7 +152,7 @@ fn retried_too_early(chain: &Chain<'_>, _: &[&Entry], _: Patience) -> Option<See
     })
 }
 
-fn retried_not_retryable(chain: &Chain<'_>, _: &[&Entry], _: Patience) -> Option<Seen> {
+fn retried_not_retryable(chain: &Chain<'_>, _: &Requests<'_>, _: Patience) -> Option<Seen> {
     let is_final = |entry: &Entry| entry.ending == Ending::Refused && !entry.is_worth_another_try();
     let (at, (before, next, _)) =
         chain.gaps().enumerate().find(|(_, (before, ..))| is_final(before))?;
@@ -171,7 +170,7 @@ fn retried_not_retryable(chain: &Chain<'_>, _: &[&Entry], _: Patience) -> Option
     }
 }
 
-fn retry_storm(chain: &Chain<'_>, _: &[&Entry], patience: Patience) -> Option<Seen> {
+fn retry_storm(chain: &Chain<'_>, _: &Requests<'_>, patience: Patience) -> Option<Seen> {
     let tries = chain.tries.len();
     (tries > patience.most_tries).then(|| {
         let span = chain.last().at_ms - chain.first().at_ms;
@@ -186,7 +185,7 @@ fn retry_storm(chain: &Chain<'_>, _: &[&Entry], patience: Patience) -> Option<Se
     })
 }
 
-fn no_backoff(chain: &Chain<'_>, _: &[&Entry], patience: Patience) -> Option<Seen> {
+fn no_backoff(chain: &Chain<'_>, _: &Requests<'_>, patience: Patience) -> Option<Seen> {
     let waits: Vec<f64> = chain
         .gaps()
         .filter(|(before, ..)| before.is_worth_another_try() && before.retry_after_ms.is_none())
@@ -206,7 +205,7 @@ fn no_backoff(chain: &Chain<'_>, _: &[&Entry], patience: Patience) -> Option<See
     })
 }
 
-fn token_not_renewed(chain: &Chain<'_>, _: &[&Entry], _: Patience) -> Option<Seen> {
+fn token_not_renewed(chain: &Chain<'_>, _: &Requests<'_>, _: Patience) -> Option<Seen> {
     let last = chain.last();
     let used = chain.tries.iter().rev().take_while(|entry| entry.token_ran_out()).count();
     match used {
@@ -218,23 +217,23 @@ fn token_not_renewed(chain: &Chain<'_>, _: &[&Entry], _: Patience) -> Option<See
     }
 }
 
-fn without_a_token(chain: &Chain<'_>, all: &[&Entry], _: Patience) -> Option<Seen> {
+fn without_a_token(chain: &Chain<'_>, all: &Requests<'_>, _: Patience) -> Option<Seen> {
     // A 401 that no fixture asked for comes from the door.
     let is_shut_out =
         |entry: &Entry| entry.status == 401 && entry.fixture.is_none() && !entry.token_ran_out();
     let last = chain.last();
-    let is_let_in = |later: &&Entry| {
+    let is_let_in = |later: &Entry| {
         later.number > last.number && later.body_hash == last.body_hash && !is_shut_out(later)
     };
-    if !is_shut_out(last) || all.iter().any(is_let_in) {
+    if !is_shut_out(last) || all.entries.iter().copied().any(|later| is_let_in(later)) {
         return None;
     }
     critical(format!("request {}: {}", last.number, last.words()))
 }
 
-fn used_truncated_answer(chain: &Chain<'_>, all: &[&Entry], _: Patience) -> Option<Seen> {
+fn used_truncated_answer(chain: &Chain<'_>, all: &Requests<'_>, _: Patience) -> Option<Seen> {
     chain.tries.iter().find_map(|cut| {
-        let by = quoted_by(cut, all)?;
+        let by = all.quoted_by(cut)?;
         critical(format!(
             "request {} says `{}` again, which is where the answer to request {} was cut off",
             by.number,
@@ -242,49 +241,4 @@ fn used_truncated_answer(chain: &Chain<'_>, all: &[&Entry], _: Patience) -> Opti
             cut.number
         ))
     })
-}
-
-/// Texts shorter than this may be equal by chance.
-const LEAST_QUOTED: usize = 8;
-
-/// A later request that says the half answer again, word for word, as if it were whole. Where the text
-/// was whole and only its end was missing, that proves nothing once the client has got the same answer
-/// with its end.
-fn quoted_by<'e>(cut: &Entry, all: &[&'e Entry]) -> Option<&'e Entry> {
-    let said = cut.said.trim();
-    if !matches!(cut.ending, Ending::CutShort | Ending::ErrorEvent | Ending::Broken)
-        || said.chars().count() < LEAST_QUOTED
-    {
-        return None;
-    }
-    let later = all.iter().filter(|entry| entry.at_ms >= cut.at_ms && entry.client == cut.client);
-    let mut later = later.filter(|entry| entry.number != cut.number);
-    later
-        .find(|entry| {
-            let body: Option<Value> = serde_json::from_str(&entry.body).ok();
-            body.is_some_and(|body| says(&body, said)) && !may_be_whole(cut, entry, all)
-        })
-        .copied()
-}
-
-/// Whether the text may come from a whole answer to the same question, which came in between.
-fn may_be_whole(cut: &Entry, by: &Entry, all: &[&Entry]) -> bool {
-    let is_same = |entry: &Entry| {
-        entry.client == cut.client
-            && entry.path == cut.path
-            && entry.body_hash == cut.body_hash
-            && entry.at_ms >= cut.at_ms
-    };
-    let is_before =
-        |entry: &Entry| entry.ending == Ending::Complete && entry.ended_ms() <= by.at_ms;
-    cut.said_whole && all.iter().any(|entry| is_same(entry) && is_before(entry))
-}
-
-fn says(value: &Value, said: &str) -> bool {
-    match value {
-        Value::String(text) => text.trim() == said,
-        Value::Array(list) => list.iter().any(|value| says(value, said)),
-        Value::Object(map) => map.values().any(|value| says(value, said)),
-        _ => false,
-    }
 }

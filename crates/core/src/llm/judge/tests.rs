@@ -25,6 +25,7 @@ fn entry(number: u64, at_ms: f64, ending: Ending, status: u16) -> Entry {
         bytes_sent: 0,
         said: String::new(),
         said_whole: false,
+        forgotten_before: 0,
     }
 }
 
@@ -217,13 +218,14 @@ fn a_whole_text_without_its_end_is_no_half_answer_once_it_came_with_its_end() {
 #[test]
 fn what_was_forgotten_keeps_a_client_from_passing_and_not_from_failing() {
     let report = |entries: &[Entry]| judge(entries, Patience::default());
-    let healthy = report(&[fine(1, 0.0)]);
-    assert_eq!(healthy.clone().after_forgetting(0), healthy);
-    let left = healthy.after_forgetting(3);
+    let after = |entry: Entry| report(&[Entry { forgotten_before: 3, ..entry }, fine(9, 900.0)]);
+    assert_eq!(report(&[fine(1, 0.0)]).verdict, Verdict::Pass);
+    let left = after(fine(8, 0.0));
     assert_eq!((left.verdict, left.forgotten), (Verdict::Invalid, 3));
     let [words] = left.could_not_tell.as_slice() else { panic!("{left:?}") };
     assert!(words.starts_with("3 earlier requests came") && words.contains("--journal"), "{words}");
-    assert_eq!(report(&[refused(1, 0.0, 503)]).after_forgetting(3).verdict, Verdict::Fail);
+    let gave_up = Entry { forgotten_before: 3, ..refused(1, 0.0, 503) };
+    assert_eq!(report(&[gave_up]).verdict, Verdict::Fail);
 }
 
 #[test]

@@ -162,6 +162,12 @@ async fn a_journal_that_had_to_forget_lets_nobody_pass() {
     let report = llm.journal().judged();
     assert_eq!((report.verdict, report.forgotten), (Verdict::Invalid, 1));
     assert!(report.could_not_tell[0].starts_with("1 earlier request came"), "{report:?}");
+    let lines = String::from_utf8(llm.journal().lines()).unwrap();
+    assert_eq!(
+        lines.matches(r#""forgotten_before":1"#).count(),
+        1,
+        "whoever judges the lines knows"
+    );
     llm.desk().reset();
     assert_eq!(llm.journal().judged().forgotten, 0, "who begins anew forgets on purpose");
 }
