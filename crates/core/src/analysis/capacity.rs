@@ -4,7 +4,7 @@ use super::{errors::ERRORS, finding, silence::DEADLOCK, silence::SLOW_CALLS};
 use crate::{
     event::note,
     report::{Finding, RunInfo, Severity},
-    stats::search::{Capacity, Confidence, Ending},
+    stats::search::{Capacity, Confidence},
     tally::Tally,
     thresholds::NO_LIMIT,
 };
@@ -16,9 +16,11 @@ pub(crate) const CAPACITY_UNCERTAIN: &str = "capacity_uncertain";
 
 pub(super) fn judge(tally: &Tally, _: &RunInfo) -> Vec<Finding> {
     let Some(found) = answer(tally) else { return Vec::new() };
-    let sure = matches!(found.ending, Ending::Confirmed | Ending::AtTop);
-    let (id, severity) =
-        if sure { (CAPACITY, Severity::Info) } else { (CAPACITY_UNCERTAIN, Severity::Warning) };
+    let (id, severity) = if found.confirmed {
+        (CAPACITY, Severity::Info)
+    } else {
+        (CAPACITY_UNCERTAIN, Severity::Warning)
+    };
     let confidence = match found.confidence {
         Confidence::High => "high",
         Confidence::Medium => "medium",
@@ -42,10 +44,10 @@ fn answer(tally: &Tally) -> Option<Capacity> {
 }
 
 /// A search goes beyond the capacity on purpose, and what that brings about is no fault of a server
-/// that holds a lower rate: such findings are told, but weigh less. What no load excuses, such as a crash
-/// or a reply of another call, keeps its weight.
+/// that holds a lower rate each time: such findings are told, but weigh less. What no load excuses, such as a
+/// crash or a reply of another call, keeps its weight.
 pub(super) fn excuse(findings: &mut [Finding], tally: &Tally, info: &RunInfo) {
-    if answer(tally).is_none_or(|found| found.rate.is_none()) {
+    if answer(tally).is_none_or(|found| !found.confirmed) {
         return;
     }
     for finding in findings {

@@ -13,6 +13,12 @@ pub(crate) const DIVERGENT: &str = "divergent_replies";
 /// Answers differ each time, by design it seems.
 pub(crate) const VOLATILE: &str = "volatile_replies";
 
+/// What to do about answers that differ,
+const HINT: &str = "look for state that calls share; call it alone to see what is right";
+/// and about calls that fail beside others that do not.
+const FAILURES_HINT: &str = "look for state that calls share; a tool that works once by design, such as one that \
+                             creates something, cannot be judged so: choose one that may be called alike";
+
 /// How much of an answer is shown, and how many of the places at which answers differ.
 const EXCERPT: usize = 160;
 const PLACES: usize = 5;
@@ -67,7 +73,8 @@ fn divergent(divergence: &Divergence) -> Option<Finding> {
     let (messages, evidence): (Vec<_>, Vec<_>) = told.into_iter().unzip();
     let mut found = finding(DIVERGENT, Severity::Critical, messages.join("; "));
     found.evidence = evidence.concat();
-    found.hint = Some("look for state that calls share; call it alone to see what is right".into());
+    let hint = if divergence.failures.is_some() { FAILURES_HINT } else { HINT };
+    found.hint = Some(hint.into());
     Some(found)
 }
 
@@ -134,6 +141,7 @@ mod tests {
         assert_eq!((found[0].id.as_str(), found[0].severity), (DIVERGENT, Severity::Critical));
         assert_eq!(found[0].message, "2 of 8 identical calls failed, the others did not");
         assert_eq!(found[0].evidence, ["ServerError: lost", "x"]);
+        assert!(found[0].hint.as_ref().unwrap().contains("works once by design"));
         answers.add_burst(&[json!("bob")], &[]);
         let found = judged(&answers.compare());
         assert!(found[0].message.contains("; 7 identical calls got 2 different"), "{found:#?}");

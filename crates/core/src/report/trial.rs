@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use crate::{
+    outcome::ErrorCategory,
     stats::search::TrialOutcome,
-    tally::Segment,
-    thresholds::{Measured, Thresholds},
+    tally::{Counts, Segment},
+    thresholds::{Measured, NO_LIMIT, Thresholds},
     units::format_latency,
 };
 
@@ -35,6 +36,9 @@ pub fn judge_trial(
     }
     if let Some(behind) = queue(&trial).filter(|behind| *behind > hold.mul_f64(QUEUE)) {
         let why = format!("calls were still waiting at its end, {} behind", format_latency(behind));
+        return Err((TrialOutcome::Failed, why));
+    }
+    if let Some(why) = broken(counts, limits) {
         return Err((TrialOutcome::Failed, why));
     }
     let times = trial.response();
@@ -77,6 +81,18 @@ pub fn judge_trial(
     }
 }
 
+/// What no server holds, whatever its limits say.
+fn broken(counts: &Counts, limits: &Thresholds) -> Option<String> {
+    let lost = counts.of(ErrorCategory::Deadlock);
+    if lost > 0 {
+        return Some(format!("{lost} of {} calls were never answered", counts.issued));
+    }
+    let failed = counts.errors() - counts.of(ErrorCategory::Cancelled);
+    let is_limited = limits.error_rate != NO_LIMIT;
+    (!is_limited && failed * 2 > counts.issued)
+        .then(|| format!("{failed} of {} calls failed", counts.issued))
+}
+
 /// How long the queue was that built up while calls were due.
 ///
 /// Beyond its capacity C, a server that is asked for R calls a second for a time T spreads their ends
@@ -96,7 +112,7 @@ fn queue(trial: &Segment) -> Option<Duration> {
 mod tests {
     use super::*;
     use crate::{
-        event::{Call, Event, Phase},
+        event::{Call, Event, Failure, Phase},
         tally::Tally,
         thresholds::ToolThresholds,
     };
@@ -108,6 +124,11 @@ mod tests {
     }
 
     fn calls(took: fn(u64) -> u64) -> Tally {
+        calls_of_which(0, ErrorCategory::ToolError, took)
+    }
+
+    /// The same, of which the first so many fail.
+    fn calls_of_which(failed: u64, category: ErrorCategory, took: fn(u64) -> u64) -> Tally {
         let mut tally = Tally::default();
         for n in 0..500 {
             let due = Duration::from_millis(n * 10);
@@ -124,7 +145,12 @@ mod tests {
             };
             tally.observe(&Event::Request { call: call.clone(), params: b"{}".as_slice().into() });
             let at = due + Duration::from_millis(took(n));
-            tally.observe(&Event::Response { call, at, result: b"{}".as_slice().into() });
+            tally.observe(&if n < failed {
+                let failure = Failure { category, message: "no".into(), code: None };
+                Event::Error { call, at, failure }
+            } else {
+                Event::Response { call, at, result: b"{}".as_slice().into() }
+            });
         }
         tally
     }
@@ -156,6 +182,21 @@ mod tests {
         full.segments[0].counts.dropped = 3;
         let dropped = (TrialOutcome::Failed, "3 calls were dropped".to_owned());
         assert_eq!(judge(&full, 5, &all), Err(dropped));
+    }
+
+    #[test]
+    fn a_rate_at_which_calls_are_lost_or_most_fail_is_not_held_whatever_the_limits_say() {
+        let judge = |category: ErrorCategory, failed: u64, limits: &Thresholds| {
+            let calm = calls_of_which(failed, category, |_| 20);
+            judge_trial(&calm.segments, 100.0, Duration::from_secs(5), limits).map_err(|why| why.1)
+        };
+        let limited = Thresholds { error_rate: 0.9, ..Thresholds::default() };
+        let lost = Err("1 of 500 calls were never answered".to_owned());
+        assert_eq!(judge(ErrorCategory::Deadlock, 1, &limited), lost);
+        let refused = |failed, limits: &Thresholds| judge(ErrorCategory::ToolError, failed, limits);
+        assert_eq!(refused(251, &Thresholds::default()), Err("251 of 500 calls failed".into()));
+        assert_eq!(refused(250, &Thresholds::default()), Ok(()));
+        assert_eq!(refused(251, &limited), Ok(()), "who sets a limit knows what he wants");
     }
 
     #[test]
