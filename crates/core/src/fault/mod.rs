@@ -98,7 +98,7 @@ impl Fault {
     }
 
     /// Whether it counts this call; chance and ordinals are not looked at.
-    fn counts(&self, call: &CallView<'_>) -> bool {
+    pub fn counts(&self, call: &CallView<'_>) -> bool {
         self.kind.place.has(call.transport, Some(call.era)) && self.when.counts(self.kind, call)
     }
 

@@ -49,7 +49,8 @@ impl Piped {
             entry["cwd"] = dir.display().to_string().into();
         }
         let began = (Instant::now(), Timestamp::now());
-        Ok(Self { entry, log, eye: Eye { texts: BTreeMap::new(), names, began } })
+        let eye = Eye { texts: BTreeMap::new(), names, faults: faults.to_vec(), began };
+        Ok(Self { entry, log, eye })
     }
 }
 

@@ -20,7 +20,6 @@ use mcp_loadtest_core::{
 use mcp_loadtest_mock::{
     Mock,
     llm::{Desk, MockLlm},
-    proxy::Proxy,
 };
 use mcp_loadtest_wire::session::Address;
 
@@ -53,11 +52,11 @@ impl Stand for Mocks {
         seed: Seed,
         dir: &Path,
     ) -> Starting<Box<dyn Watched>> {
-        let made = mock(entry, dir).map(|mock| faults.into_iter().fold(mock, Mock::fault));
+        let made = mock(entry, dir).map(|mock| faults.iter().cloned().fold(mock, Mock::fault));
         let (entry, dir) = (entry.clone(), dir.to_owned());
         Box::pin(async move {
             let texts = texts(&entry, &dir)?;
-            let seen = Seen::mock(made?.seed(seed), texts).await?;
+            let seen = Seen::mock(made?.seed(seed), texts, faults).await?;
             Ok(Box::new(seen) as Box<dyn Watched>)
         })
     }
@@ -75,10 +74,9 @@ impl Stand for Mocks {
         let mut upstream = Address::new(server.transport.url().unwrap_or_default());
         let headers = server.transport.headers().into_iter().flatten();
         upstream.headers = headers.map(|(name, value)| (name.clone(), value.clone())).collect();
-        let proxy = Proxy::new().faults(faults).seed(seed);
-        Box::pin(
-            async move { Ok(Box::new(Seen::proxy(proxy, &upstream).await?) as Box<dyn Watched>) },
-        )
+        Box::pin(async move {
+            Ok(Box::new(Seen::proxy(faults, seed, &upstream).await?) as Box<dyn Watched>)
+        })
     }
 
     fn fixtures(&self, file: &Path) -> Starting<StartedLlm> {

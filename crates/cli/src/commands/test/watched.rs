@@ -1,9 +1,15 @@
 //! A mock or a proxy whose calls are written down: what an agent of its own did to it.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use mcp_loadtest::{Starting, Watched};
-use mcp_loadtest_core::{config::TransportName, mcp::method, suite::recovery::WireCall};
+use mcp_loadtest_core::{
+    config::TransportName,
+    fault::{CallView, Fault},
+    mcp::method,
+    seed::Seed,
+    suite::recovery::WireCall,
+};
 use mcp_loadtest_mock::{
     Mock,
     audit::{Audit, Filter, Kind, Redaction, Row, Timestamp},
@@ -30,19 +36,26 @@ pub(super) struct Eye {
     pub(super) texts: BTreeMap<String, String>,
     /// The names of faults that the log knows by what they do.
     pub(super) names: BTreeMap<String, String>,
+    /// All that may go wrong: the log knows only what did.
+    pub(super) faults: Vec<Fault>,
     /// The same moment on both clocks.
     pub(super) began: (Instant, Timestamp),
 }
 
 impl Eye {
-    fn new(texts: BTreeMap<String, String>) -> Self {
-        Self { texts, names: BTreeMap::new(), began: (Instant::now(), Timestamp::now()) }
+    fn new(texts: BTreeMap<String, String>, faults: Vec<Fault>) -> Self {
+        let began = (Instant::now(), Timestamp::now());
+        Self { texts, names: BTreeMap::new(), faults, began }
     }
 }
 
 impl Seen {
     /// A mock of ours.
-    pub(super) async fn mock(mock: Mock, texts: BTreeMap<String, String>) -> Result<Self, String> {
+    pub(super) async fn mock(
+        mock: Mock,
+        texts: BTreeMap<String, String>,
+        faults: Vec<Fault>,
+    ) -> Result<Self, String> {
         let audit = open("memory")?;
         let bound = mock.audit(audit.clone()).bind(any_port()).await;
         let bound = bound.map_err(|error| error.to_string())?;
@@ -55,13 +68,17 @@ impl Seen {
             };
             let _ = bound.serve_until(until).await;
         });
-        Ok(Self { url, audit, eye: Eye::new(texts), stop, serving })
+        Ok(Self { url, audit, eye: Eye::new(texts, faults), stop, serving })
     }
 
     /// A proxy before a server of others.
-    pub(super) async fn proxy(proxy: Proxy, upstream: &Address) -> Result<Self, String> {
+    pub(super) async fn proxy(
+        faults: Vec<Fault>,
+        seed: Seed,
+        upstream: &Address,
+    ) -> Result<Self, String> {
         let audit = open("memory")?;
-        let proxy = proxy.audit(audit.clone());
+        let proxy = Proxy::new().faults(faults.clone()).seed(seed).audit(audit.clone());
         let bound = proxy.bind(any_port(), upstream, TransportName::Http).await;
         let bound = bound.map_err(|error| error.to_string())?;
         let url = bound.url().to_owned();
@@ -72,12 +89,30 @@ impl Seen {
                 _ = stopped => {}
             }
         });
-        Ok(Self { url, audit, eye: Eye::new(BTreeMap::new()), stop, serving })
+        Ok(Self { url, audit, eye: Eye::new(BTreeMap::new(), faults), stop, serving })
     }
 }
 
 impl Eye {
-    fn call(&self, row: &Row, zero: Instant) -> WireCall {
+    /// Whether a fault might have hit the call; `first` is when the log begins.
+    fn is_aimed_at(&self, row: &Row, first: Timestamp) -> bool {
+        let (Some(transport), Some(era)) = (row.transport, row.era) else { return false };
+        // A proxy that the agent has started itself is younger than we know.
+        let start = self.began.1.max(first);
+        let elapsed = u64::try_from(row.ts.0.saturating_sub(start.0)).unwrap_or_default();
+        let call = CallView {
+            method: method::TOOLS_CALL,
+            tool: row.tool.as_deref(),
+            session: row.session.as_deref(),
+            server: None,
+            elapsed: Duration::from_micros(elapsed),
+            transport,
+            era,
+        };
+        self.faults.iter().any(|fault| fault.counts(&call))
+    }
+
+    fn call(&self, row: &Row, first: Timestamp, zero: Instant) -> WireCall {
         let since_zero = self.began.0.saturating_duration_since(zero).as_millis() as i64
             - zero.saturating_duration_since(self.began.0).as_millis() as i64;
         let at = (row.ts.0 - self.began.1.0) / 1_000 + since_zero;
@@ -120,7 +155,7 @@ impl Eye {
             replied_ms: was_answered.then_some(ended_ms),
             cancelled_ms: row.cancelled.then_some(ended_ms),
             is_error: !row.success,
-            aimed_at: !decisions.is_empty(),
+            aimed_at: !fired.is_empty() || self.is_aimed_at(row, first),
             fault: (!fired.is_empty()).then(|| fired.join(", ")),
         }
     }
@@ -137,7 +172,8 @@ pub(super) fn calls(audit: &Audit, eye: &Eye, zero: Instant) -> Result<Vec<WireC
     let rows = audit.query(&Filter::default()).map_err(|error| error.to_string())?;
     let is_call =
         |row: &&Row| row.kind == Kind::Request && row.method.as_deref() == Some(method::TOOLS_CALL);
-    Ok(rows.iter().filter(is_call).map(|row| eye.call(row, zero)).collect())
+    let first = rows.iter().map(|row| row.ts).min().unwrap_or(eye.began.1);
+    Ok(rows.iter().filter(is_call).map(|row| eye.call(row, first, zero)).collect())
 }
 
 impl Watched for Seen {
