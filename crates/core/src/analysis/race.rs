@@ -92,7 +92,10 @@ fn contents(divergence: &Divergence) -> Option<(String, Vec<String>)> {
     let message = format!(
         "{} identical calls got {differing} different answers; they differ {}",
         shown + divergence.not_shown + divergence.left_out,
-        if paths[0].is_empty() { "as a whole".into() } else { format!("at {}", some(&paths)) },
+        match paths.first() {
+            None | Some(&"") => "as a whole".into(),
+            Some(_) => format!("at {}", some(&paths)),
+        },
     );
     let groups = divergence.groups.iter().take(3).map(|group| {
         let text: String = group.canonical.chars().take(EXCERPT).collect();

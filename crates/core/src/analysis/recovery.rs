@@ -83,8 +83,10 @@ fn last_seconds(
     load: Duration,
     cool_down: Duration,
 ) -> (Duration, Duration) {
-    let held: Duration = tally.pauses.iter().map(Pause::length).sum();
-    let over = begin.saturating_add(load).saturating_add(held);
+    // Whoever pauses when no load is due any more holds nothing.
+    let over = tally.pauses.iter().fold(begin.saturating_add(load), |over, pause| {
+        if pause.from < over { over.saturating_add(pause.length()) } else { over }
+    });
     let from = over.saturating_sub(Duration::from_secs(END as u64).min(cool_down / 2));
     let from = Duration::from_secs(from.as_secs_f64().ceil() as u64);
     (from, Duration::from_secs(over.as_secs()).max(from))
@@ -243,6 +245,11 @@ mod tests {
         let (from, to) = (Duration::from_secs(29), Duration::from_secs(89));
         held.tally.pauses.push(Pause { from, to });
         assert_eq!(silent(&held), [""; 0]);
+        let mut after =
+            burst_then(|run| (0..100).fold(run, |run, n| run.ok_in(3, 20_000 + n * 100, 5)));
+        let (from, to) = (Duration::from_secs(31), Duration::from_secs(91));
+        after.tally.pauses.push(Pause { from, to });
+        assert_eq!(silent(&after), [""; 0], "held when all was over");
     }
 
     #[test]

@@ -124,20 +124,22 @@ fn one_change(figure: Figure, values: &[(f64, f64)], policy: &Policy) -> FigureC
 }
 
 /// A round in which the candidate delivered nothing has no ratio that could be averaged with those of
-/// others. Leaving it out would judge the rest alone, as if the worst had not happened.
+/// others. Leaving it out would judge the rest alone, as if the worst had not happened; what the rest alone
+/// shows to be worse is no better for it.
 fn without_success(change: &mut FigureChange, values: &[(f64, f64)]) {
     let failed = values.iter().filter(|(base, candidate)| *base > 0.0 && *candidate == 0.0).count();
     if change.figure != Figure::Throughput || failed == 0 {
         return;
     }
-    let always = failed == values.len();
+    let is_worse = failed == values.len() || change.verdict == DifferenceVerdict::Worse;
+    let is_beyond = failed == values.len() || change.kept == Some(false);
     change.base = median(values.iter().map(|value| value.0));
     change.current = median(values.iter().map(|value| value.1));
     let both = change.base.zip(change.current);
     change.change = both.and_then(|(base, current)| change.figure.change(base, current));
     change.interval = None;
-    change.verdict = if always { DifferenceVerdict::Worse } else { DifferenceVerdict::Undecided };
-    change.kept = change.allowed.filter(|_| always).map(|_| false);
+    change.verdict = if is_worse { DifferenceVerdict::Worse } else { DifferenceVerdict::Undecided };
+    change.kept = change.allowed.filter(|_| is_beyond).map(|_| false);
     change.why = Some(format!("in {failed} of {} no call succeeded", plural(values.len())));
 }
 
@@ -299,6 +301,9 @@ mod tests {
         assert_eq!((all.verdict, all.kept), (DifferenceVerdict::Worse, Some(false)));
         assert_eq!((all.base, all.current, all.change), (Some(100.0), Some(0.0), Some(-1.0)));
         assert_eq!(all.why.as_deref(), Some("in 3 of 3 rounds no call succeeded"));
+        let worse = of(&[(100.0, 10.0), (100.0, 10.0), (100.0, 10.0), (100.0, 0.0)]);
+        assert_eq!((worse.verdict, worse.kept), (DifferenceVerdict::Worse, Some(false)));
+        assert_eq!(worse.why.as_deref(), Some("in 1 of 4 rounds no call succeeded"));
         let one = of(&[(100.0, 0.0)]);
         assert_eq!(one.why.as_deref(), Some("in 1 of 1 round no call succeeded"));
         let free = Policy { throughput: None, ..Policy::default() };

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{
     Divergence, DivergenceVerdict, Failures, Group, canonical,
     leaves::Leaves,
-    place::{Places, print},
+    place::{Places, print, print_all},
 };
 use crate::display::visible;
 
@@ -90,12 +90,13 @@ impl Answers {
     fn grouped(&self, divergent: &[String]) -> Vec<Group> {
         let mut kept: Vec<_> = self.kept.iter().collect();
         kept.sort_by_key(|(_, (_, first))| *first);
-        let mut groups: BTreeMap<Vec<Option<u64>>, Group> = BTreeMap::new();
+        let mut groups: BTreeMap<u64, Group> = BTreeMap::new();
         for (text, &(count, first)) in kept {
             let leaves = Leaves::of(&serde_json::from_str(text).unwrap_or_default()).values;
             let held = |path| leaves.get(path).map(|value| print(&canonical(value)));
             let new = || Group { count: 0, first, canonical: text.clone() };
-            groups.entry(divergent.iter().map(held).collect()).or_insert_with(new).count += count;
+            let print = print_all(divergent.iter().map(held));
+            groups.entry(print).or_insert_with(new).count += count;
         }
         let mut groups: Vec<Group> = groups.into_values().collect();
         groups.sort_by_key(|group| (std::cmp::Reverse(group.count), group.first));
@@ -162,6 +163,10 @@ mod tests {
         let found = compared((0..100).map(own).collect());
         assert_eq!(found.divergent_paths[0], "", "there are more than are listed");
         assert!(found.divergent_paths.len() <= 2 * MOST_LEAVES, "{}", found.divergent_paths.len());
+        let named = |n| json!({ format!("{n}{long}"): 1 });
+        let found = compared((0..100).map(named).collect());
+        let room: usize = found.divergent_paths.iter().map(String::len).sum();
+        assert!(room <= 3 * long.len() && found.divergent_paths[0].is_empty(), "{room}");
     }
 
     #[test]

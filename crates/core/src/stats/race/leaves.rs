@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::MOST_LEAVES;
 
 /// What the names of all places of an answer may take. One long name above a list stands in all of them.
-const MOST_NAMED: usize = 256 << 10;
+pub(super) const MOST_NAMED: usize = 256 << 10;
 
 /// All values of an answer that hold no others, by their place.
 pub(super) struct Leaves {

@@ -8,7 +8,10 @@ use std::{
 
 use serde_json::Value;
 
-use super::{ENOUGH, MOST_LEAVES, VolatileKind, VolatilePath, canonical, leaves::Leaves};
+use super::{
+    ENOUGH, MOST_LEAVES, VolatileKind, VolatilePath, canonical,
+    leaves::{Leaves, MOST_NAMED},
+};
 use crate::stats::stamps::Mask;
 
 /// Times of day in the answers to one burst of calls are no further apart, in seconds.
@@ -21,6 +24,8 @@ pub(super) struct Places {
     first: BTreeMap<String, Place>,
     /// Some of the others.
     others: BTreeSet<String>,
+    /// How long their names are together.
+    named: usize,
     /// Whether there are more others than are kept.
     has_more: bool,
     /// How many answers were looked at.
@@ -41,9 +46,19 @@ impl Places {
         for (path, value) in leaves {
             match self.first.get_mut(&path) {
                 Some(place) => self.prints += place.add(&value),
-                None if self.others.len() < MOST_LEAVES => _ = self.others.insert(path),
-                None => self.has_more |= !self.others.contains(&path),
+                None if self.others.contains(&path) => {}
+                None => self.add_other(path),
             }
+        }
+    }
+
+    fn add_other(&mut self, path: String) {
+        let named = self.named + path.len();
+        if self.others.len() < MOST_LEAVES && named <= MOST_NAMED {
+            self.named = named;
+            self.others.insert(path);
+        } else {
+            self.has_more = true;
         }
     }
 
@@ -73,6 +88,13 @@ impl Places {
 pub(super) fn print(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// One number for several values, missing ones included.
+pub(super) fn print_all(values: impl Iterator<Item = Option<u64>>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    values.for_each(|value| value.hash(&mut hasher));
     hasher.finish()
 }
 

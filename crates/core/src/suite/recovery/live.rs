@@ -1,13 +1,18 @@
 //! The trajectory of an agent that was only seen on the wire, in real time.
 //!
 //! That a call is lost is noticed when the agent cancels it; where it does not, when it calls something
-//! else or answers. It gets anywhere with a call that works and began after that, or with its answer.
+//! else, which it did not call together with it, or answers. It gets anywhere with a call that works and
+//! began after that, or with its answer.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::trajectory::{CallFault, StopReason, TracedCall, Trajectory, Usage};
+
+/// Calls that begin so close to each other, with no answer between them, were made together: nobody gives up
+/// on an answer so soon.
+const TOGETHER_MS: u64 = 100;
 
 /// One call as it was seen on the wire; moments in milliseconds since the agent was started.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -66,7 +71,7 @@ pub fn observe(
     let mut live = Live::default();
     let mut traced: Vec<TracedCall> = Vec::new();
     for (at, call) in calls.iter().enumerate() {
-        let next = calls.get(at + 1).map_or(ended_ms, |next| next.at_ms);
+        let next = next_look(&calls, at).unwrap_or(ended_ms);
         let given_up = call.cancelled_ms.filter(|moment| *moment < ended_ms);
         let is_lost = call.replied_ms.is_none();
         let noticed = given_up.unwrap_or(ended_ms.min(next)).max(call.at_ms);
@@ -117,6 +122,18 @@ pub fn observe(
         calls: traced,
     };
     (trajectory, live)
+}
+
+/// When the agent next called something that it had not called together with this one.
+fn next_look(calls: &[WireCall], at: usize) -> Option<u64> {
+    let call = &calls[at];
+    let mut later = calls[at + 1..].iter().map(|next| next.at_ms);
+    later.find(|next_ms| {
+        let came_back = |other: &WireCall| {
+            other.replied_ms.is_some_and(|replied| call.at_ms <= replied && replied <= *next_ms)
+        };
+        *next_ms >= call.at_ms.saturating_add(TOGETHER_MS) || calls.iter().any(came_back)
+    })
 }
 
 #[cfg(test)]
@@ -184,6 +201,14 @@ mod tests {
         );
         assert_eq!((trajectory.calls[0].ended_ms, live.hang_ms), (3_100, vec![3_000]));
         assert_eq!(trajectory.progress_ms, Some(4_000));
+        // Nor where it is not cancelled.
+        let together = vec![lost(100, None), good(101)];
+        let (trajectory, live) = observe(together, "x".into(), StopReason::Completed, 4_000, &[]);
+        assert_eq!((live.hang_ms, trajectory.progress_ms), (vec![3_900], Some(4_000)));
+        // What is called after an answer was looked for then.
+        let after = vec![lost(100, None), good(101), good(120)];
+        let (trajectory, live) = observe(after, "x".into(), StopReason::Completed, 4_000, &[]);
+        assert_eq!((live.hang_ms, trajectory.progress_ms), (vec![20], Some(125)));
         let slow = WireCall { fault: Some("slow".into()), replied_ms: Some(900), ..good(0) };
         let calls = vec![slow, good(1), good(950)];
         let (trajectory, _) = observe(calls, "x".into(), StopReason::Completed, 2_000, &[]);
