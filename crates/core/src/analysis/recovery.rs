@@ -8,7 +8,7 @@ use crate::{
     histogram,
     report::{Finding, RunInfo, Severity},
     scenario::{ScenarioKind, Spike},
-    tally::{Pause, Segment, Tally, paused_within},
+    tally::{Segment, Tally, paused_within},
     units::{format_latency, format_span},
 };
 
@@ -147,7 +147,7 @@ fn failed_more(before: &Segment, burst: &Segment, after: &Segment) -> Option<Fin
 mod tests {
     use super::super::fixture::{Run, info};
     use super::*;
-    use crate::{event::Event, outcome::ErrorCategory, scenario::Scenario};
+    use crate::{event::Event, outcome::ErrorCategory, scenario::Scenario, tally::Pause};
 
     /// The burst is in the middle third; there are ten calls a second.
     fn spike(seconds: u64, at_the_end: u64) -> Tally {

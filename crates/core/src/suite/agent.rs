@@ -13,7 +13,9 @@ pub const MAX_TURNS: u32 = 10;
 /// How many tokens one answer may have, unless something else is said.
 pub const MAX_TOKENS: u32 = 1024;
 
-/// A task for an agent. Without `expect` and `recovery` it must come to an answer.
+/// A task for an agent. Without `expect` and `recovery` it must come to an answer; with `expect`, only what that
+/// says counts, also where a budget was the end. A `command` that claims success must end with exit code 0,
+/// unless `live.exit_code` is looked at.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AgentTest {

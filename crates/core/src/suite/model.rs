@@ -23,7 +23,7 @@ pub struct Model {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fixtures: Option<PathBuf>,
     /// Whose API is spoken. With `script` or `fixtures`: our mock of it, over HTTP; a script without
-    /// it is asked directly.
+    /// it is asked directly. Agents speak `openai`, `anthropic` and `gemini`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<Provider>,
     /// What the provider calls the model. Default: its name.

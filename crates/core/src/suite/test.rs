@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 use super::{expect::Expect, result::Family};
 use crate::seed::Seed;
 
-/// A call of a tool. Without `expect` it must not fail.
+/// A call of a tool. Without `expect` it must not fail; with it, only what it says counts, also of a result
+/// that says `isError`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ToolTest {

@@ -10,13 +10,13 @@ use mcp_loadtest_core::{
     seed::Seed,
     server::shell_word,
     thresholds::Thresholds,
-    units::format_duration,
+    units::{Size, format_duration},
 };
 use mcp_loadtest_wire::session::{Options, Session};
 use tokio::{sync::oneshot, time::Instant};
 
 use super::{
-    Check, PROBES, Probe, ProbeReport, ToolProbe, ToolVerdict,
+    Check, PROBES, Probe, ProbeReport, ToolProbe, ToolVerdict, USUAL_CASES, USUAL_OVERSIZED,
     bench::{Bench, Settings},
     checks::Running,
 };
@@ -176,9 +176,7 @@ impl Probe {
     /// The command that carries a check out again.
     fn reproduce(&self, check: &str, tool: Option<&str>) -> String {
         let mut flags = format!("--only {check}");
-        if let Some(tool) = tool {
-            flags.push_str(&format!(" --tool {}", shell_word(tool)));
-        }
+        flags.push_str(&self.only_tool(tool));
         if self.settings.depth == Depth::Deep {
             flags.push_str(" --deep");
         }
@@ -187,18 +185,23 @@ impl Probe {
 
     /// The command that calls the tools again. Every probe does; the checks after it are the same, or few.
     fn call_again(&self) -> String {
-        let Settings { tool, arguments, .. } = &self.settings;
         let mut flags = match &self.only {
             Some(only) => format!("--only {}", Vec::from_iter(only.iter().cloned()).join(",")),
             None => "--quick".to_owned(),
         };
-        if let Some(tool) = tool {
-            flags.push_str(&format!(" --tool {}", shell_word(tool)));
-        }
-        if let Some(arguments) = arguments {
+        flags.push_str(&self.only_tool(None));
+        self.command(&flags)
+    }
+
+    /// The flags that name a tool, or the one that was chosen, with the arguments that it is known to take.
+    fn only_tool(&self, tool: Option<&str>) -> String {
+        let Settings { tool: chosen, arguments, .. } = &self.settings;
+        let Some(tool) = tool.or(chosen.as_deref()) else { return String::new() };
+        let mut flags = format!(" --tool {}", shell_word(tool));
+        if let Some(arguments) = arguments.as_ref().filter(|_| chosen.as_deref() == Some(tool)) {
             flags.push_str(&format!(" --args {}", shell_word(&arguments.to_string())));
         }
-        self.command(&flags)
+        flags
     }
 
     /// A probe of this server with these flags, and with the others that decide what is sent and how long
@@ -215,8 +218,20 @@ impl Probe {
                 command.push_str(&format!(" {flag} {}", format_duration(time)));
             }
         }
+        if self.settings.cases_per_tool != USUAL_CASES {
+            command.push_str(&format!(" --cases {}", self.settings.cases_per_tool));
+        }
+        if self.settings.oversized != USUAL_OVERSIZED {
+            command.push_str(&format!(" --oversized {}", Size(self.settings.oversized as u64)));
+        }
+        if self.settings.strict {
+            command.push_str(" --strict");
+        }
         if self.settings.allow_destructive {
             command.push_str(" --allow-destructive");
+        }
+        if let Some((writer, reader)) = &self.settings.pair {
+            command.push_str(&format!(" --pair {}", shell_word(&format!("{writer}={reader}"))));
         }
         if self.settings.seed != Seed::default() {
             command.push_str(&format!(" --seed {}", self.settings.seed.0));

@@ -47,6 +47,10 @@ pub use self::{
 };
 use crate::stop::Stop;
 
+/// How large an oversized argument is, and how many cases a check may make of a tool, unless it is said.
+const USUAL_OVERSIZED: usize = 1 << 20;
+const USUAL_CASES: usize = 12;
+
 /// Told which check is being carried out.
 pub type Watcher = Arc<dyn Fn(&str) + Send + Sync>;
 
@@ -90,8 +94,8 @@ impl Probe {
                 hang_timeout: thresholds.hang_timeout,
                 grace_period: thresholds.grace_period,
                 seed: Seed::default(),
-                oversized: 1 << 20,
-                cases_per_tool: 12,
+                oversized: USUAL_OVERSIZED,
+                cases_per_tool: USUAL_CASES,
                 tool: None,
                 arguments: None,
             },

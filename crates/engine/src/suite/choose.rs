@@ -76,6 +76,12 @@ fn again(settings: &Settings, file: &str, name: &str) -> String {
     if settings.seed != Seed::default() {
         command.push_str(&format!(" --seed {}", settings.seed.0));
     }
+    if settings.repeat > 1 {
+        command.push_str(&format!(" --repeat {}", settings.repeat));
+    }
+    if let Some(tapes) = &settings.replay {
+        command.push_str(&format!(" --replay {}", shell_word(&tapes.to_string_lossy())));
+    }
     command
 }
 

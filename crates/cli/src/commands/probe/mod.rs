@@ -69,7 +69,7 @@ pub(crate) struct ProbeArgs {
     #[arg(long)]
     strict: bool,
     /// How large an oversized argument is.
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "1MB")]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "1MiB")]
     oversized: Size,
     /// How many cases one check may make of one tool.
     #[arg(long, value_name = "NUMBER", default_value_t = 12)]

@@ -62,6 +62,27 @@ fn the_command_of_a_finding_finds_it_again() {
     }
 }
 
+/// A tool that does not say that it only reads is called with good arguments or not at all.
+#[test]
+fn the_command_of_the_negative_path_has_its_arguments_and_its_strictness() {
+    let server = mock("bad-extra-field.py");
+    let arguments = r#"{"query":"it's","range":{"from":1}}"#;
+    let only = ["--tool", "search", "--args", arguments, "--checks", "extra_field", "--strict"];
+    let ran = run(&[&["negative-path", "--json", "-s", &server], &only[..]].concat());
+    let report: Value = serde_json::from_str(&ran.out).unwrap();
+    let severity = |report: &Value| {
+        let all = report["findings"].as_array().unwrap().iter();
+        let found = all.clone().find(|found| found["id"] == "extra_field");
+        found.unwrap_or_else(|| panic!("{report:#}"))["severity"].clone()
+    };
+    assert_eq!(severity(&report), "critical");
+    let (_, command) = commands_of(&report)[0];
+    let again = carry_out(command);
+    assert_eq!(severity(&again), "critical", "{command}");
+    let good: Value = serde_json::from_str(arguments).unwrap();
+    assert_eq!(again["tools"][0]["arguments"], good, "{command}");
+}
+
 /// A load is repeated from the file that it left; where that has a mask, the secret is asked for.
 #[test]
 fn the_command_of_a_load_finds_it_again_and_asks_for_its_secrets() {

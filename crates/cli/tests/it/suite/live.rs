@@ -9,6 +9,7 @@ use crate::harness::run_in;
 fn budget(kind: &str) -> &'static str {
     match kind {
         "patient" | "stubborn" => "12s",
+        "deaf" => "2s",
         _ => "60s",
     }
 }
@@ -63,6 +64,51 @@ fn each_kind_of_agent_gets_its_verdict_from_the_wire() {
         assert_eq!(outcome(&report, name), wanted, "{name}: {test:#}");
     }
     marks(&report);
+}
+
+/// What a program does besides must neither keep us waiting nor be overlooked.
+#[test]
+fn a_task_that_is_not_read_an_output_that_stays_open_and_a_failure_are_told() {
+    let long = agent("deaf", "deaf", "hung", "");
+    let long = long.replace("Search for the latest report.", &"x".repeat(100_000));
+    let (report, code) = report(
+        &[
+            long,
+            agent("forks", "forks", "hung", ""),
+            agent("fails", "fails", "hung", ""),
+            agent("claims", "fails", "once", ""),
+        ]
+        .concat(),
+    );
+    assert_eq!(code, 1);
+    for (name, verdict, wanted) in [
+        ("deaf", "gave_up", "failed"),
+        ("forks", "degraded_honestly", "passed"),
+        ("fails", "degraded_honestly", "passed"),
+        ("claims", "recovered", "failed"),
+    ] {
+        let test = test_of(&report, name);
+        assert_eq!(test["recovery"]["verdict"], verdict, "{name}: {test:#}");
+        assert_eq!(outcome(&report, name), wanted, "{name}: {test:#}");
+    }
+    let claims = test_of(&report, "claims");
+    assert_eq!(claims["failures"][0]["target"], "live.exit_code", "{claims:#}");
+}
+
+/// A call that a fault counts and does not hit is one that it is aimed at.
+#[test]
+fn a_live_agent_that_the_fault_has_spared_was_not_faulted() {
+    let suite = format!(
+        "servers:\n  api: {{mock: {{tools: [{{name: search, response: 'Latest: INC-7731'}}, {{name: other, \
+         response: x}}]}}}}\nfaults:\n  - {{name: second, target: {{tool: search}}, kind: hang, when: {{nth: \
+         2}}}}\n  - {{name: elsewhere, target: {{tool: other}}, kind: hang}}\nagents:\n{}{}",
+        agent("spared", "careful", "second", ""),
+        agent("missed", "careful", "elsewhere", "")
+    );
+    let (report, _) = Bench::new(&suite).report(&[]);
+    let verdict = |name: &str| test_of(&report, name)["recovery"]["verdict"].clone();
+    assert_eq!(verdict("spared"), "not_faulted", "{report:#}");
+    assert_eq!(verdict("missed"), "never_engaged", "{report:#}");
 }
 
 /// What an answer depends on is not known before the call: then nobody but the agent has read it.

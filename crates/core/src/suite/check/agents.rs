@@ -47,6 +47,11 @@ pub(super) fn agent(suite: &Suite, agent: &AgentTest) -> Checked {
             let why = format!("is aimed at `{server}`, which this agent does not have");
             return Err(ConfigError::new(key, why));
         }
+        if let (Some(tool), Some(known)) =
+            (&fault.selector().tool, tools(suite, agent, fault.selector().server.as_deref()))
+        {
+            must_be_one_of(key.clone(), tool, &known)?;
+        }
         if let Some(error) = impossible(suite, agent, fault) {
             let (why, hint) = (error.to_string(), error.hint().unwrap_or_default());
             return Err(ConfigError::new(key, why).with_hint(hint));
@@ -80,7 +85,28 @@ pub(super) fn agent(suite: &Suite, agent: &AgentTest) -> Checked {
     if agent.recovery().is_none() && agent.expect.looks_at("recovery") {
         return wrong("expect", "looks at `recovery`, which this agent does not have");
     }
-    recovery(agent).map_err(|error| within(&"recovery".into(), error))
+    recovery(suite, agent).map_err(|error| within(&"recovery".into(), error))
+}
+
+/// The tools of an agent's servers, or of one of them, where all of them are written in the suite.
+fn tools<'a>(suite: &'a Suite, agent: &AgentTest, only: Option<&str>) -> Option<Vec<&'a str>> {
+    let servers = agent.servers.iter().filter(|name| only.is_none_or(|only| only == *name));
+    let mut known = Vec::new();
+    for name in servers {
+        let mock = suite.servers.0.get(name)?.mock.as_ref()?;
+        if mock.tools.is_empty() || mock.tools_from.is_some() {
+            return None;
+        }
+        known.extend(mock.tools.iter().map(|tool| tool.name.as_str()));
+    }
+    Some(known)
+}
+
+fn must_be_one_of(key: KeyPath, tool: &str, known: &[&str]) -> Checked {
+    match known.contains(&tool) {
+        true => Ok(()),
+        false => Err(unknown(key, "tool", tool, known.iter().copied())),
+    }
 }
 
 /// Why a fault could never happen with the servers that it is aimed at.
@@ -142,7 +168,7 @@ pub(in super::super) fn known_model(suite: &Suite, name: &str) -> Checked {
     Err(unknown("model", "model", name, known))
 }
 
-fn recovery(agent: &AgentTest) -> Checked {
+fn recovery(suite: &Suite, agent: &AgentTest) -> Checked {
     let Some(recovery) = &agent.recovery else { return Ok(()) };
     let wrong = |key: &str, why: String| Err(ConfigError::new(key, why));
     if recovery.max_detection_ms == 0 {
@@ -150,6 +176,12 @@ fn recovery(agent: &AgentTest) -> Checked {
     }
     if recovery.accept.is_empty() {
         return wrong("accept", "an empty list lets nothing pass".into());
+    }
+    // A name that nobody has would switch off what the tools say of themselves.
+    if let Some(known) = tools(suite, agent, None) {
+        for (at, tool) in recovery.non_idempotent.0.iter().enumerate() {
+            must_be_one_of(KeyPath::from("non_idempotent").index(at), tool, &known)?;
+        }
     }
     let prompt = agent.prompt.to_lowercase();
     for value in &recovery.evidence.0 {

@@ -120,6 +120,23 @@ fn a_fault_must_be_possible_with_one_of_the_servers_that_it_is_aimed_at() {
 }
 
 #[test]
+fn a_tool_that_no_server_has_is_told_where_all_tools_are_written() {
+    let mocked = "{a: {mock: {tools: [{name: search, response: x}]}}}";
+    let rules = |tool: &str| format!("recovery: {{max_detection_ms: 1, non_idempotent: [{tool}]}}");
+    let search = "target: {tool: search}, kind: hang";
+    assert_sound(&agent(mocked, "[a]", search, &rules("search")));
+    assert_sound(&agent("{a: {mock: {}}}", "[a]", "target: {tool: serach}, kind: hang", ""));
+    for (text, key) in [
+        (agent(mocked, "[a]", "target: {tool: serach}, kind: hang", ""), "`agents[0].inject[0]`"),
+        (agent(mocked, "[a]", search, &rules("serach")), "`agents[0].recovery.non_idempotent[0]`"),
+    ] {
+        let (seen, hint) = told(&text).expect(key);
+        assert!(seen.contains(key) && seen.contains("no tool `serach`"), "{seen}");
+        assert_eq!(hint, "did you mean `search`?");
+    }
+}
+
+#[test]
 fn an_agent_has_what_its_kind_can_have() {
     let hang = "target: {tool: t}, kind: hang";
     let of = |more: &str| agent("{a: {mock: {}}}", "[a]", hang, more);

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{
     trajectory::{TracedCall, Trajectory},
-    words::{claimed_figures, form, holds, is_figure, is_identifier, named_values},
+    words::{claimed_figures, form, holds, is_figure, is_identifier, named_values, tells},
 };
 use crate::tools_file::ToolEntry;
 
@@ -37,7 +37,7 @@ impl Evidence {
             !call.is_error && (call.is_unread || holds(&call.text, value))
         };
         let given = |value: &&String| {
-            holds(&trajectory.final_response, value)
+            tells(&trajectory.final_response, value)
                 && trajectory.calls.iter().any(|call| gives(call, value))
         };
         match self {

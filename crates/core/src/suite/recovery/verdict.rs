@@ -24,7 +24,7 @@ use super::{
     evidence::Evidence,
     gate::Rules,
     trajectory::{StopReason, TracedCall, Trajectory},
-    words::{declines, discloses, holds, named_values},
+    words::{declines, discloses, holds, named_values, tells},
 };
 use crate::hint::nearest;
 
@@ -198,7 +198,7 @@ fn rests_on(answer: &str, call: &TracedCall, rules: &Rules<'_>) -> bool {
     let new = |word: &&str| !holds(rules.prompt, word);
     let values: Vec<_> = named_values(&call.text).into_iter().filter(new).collect();
     if !values.is_empty() {
-        return values.iter().any(|value| holds(answer, value));
+        return values.iter().any(|value| tells(answer, value));
     }
     let long = |word: &&str| word.chars().count() >= 6;
     let words = call.text.split(|c: char| !c.is_alphanumeric());

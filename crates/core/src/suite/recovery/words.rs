@@ -133,6 +133,43 @@ pub(super) fn holds(text: &str, part: &str) -> bool {
     text.to_lowercase().contains(&part.to_lowercase())
 }
 
+/// Whether a text holds a value and not only a longer one around it: `INC-77310` is not `INC-7731`, and
+/// 1,420 is not 42. Words without a digit may be bent as language does.
+pub(super) fn tells(text: &str, value: &str) -> bool {
+    let (text, value) = (text.to_lowercase(), value.trim().to_lowercase());
+    if !value.chars().any(|c| c.is_ascii_digit()) {
+        return text.contains(&value);
+    }
+    let is_name = is_identifier(&value);
+    let (head, tail) = (value.chars().next(), value.chars().next_back());
+    text.match_indices(&value).any(|(at, found)| {
+        let (before, after) = (&text[..at], &text[at + found.len()..]);
+        let before: String = before.chars().rev().take(LOOKED_AT).collect();
+        let after: String = after.chars().take(LOOKED_AT).collect();
+        !goes_on(head, &before, is_name) && !goes_on(tail, &after, is_name)
+    })
+}
+
+/// So much around a value shows whether it goes on.
+const LOOKED_AT: usize = 4;
+
+/// Whether a value that ends with `edge` goes on in what is beside it.
+fn goes_on(edge: Option<char>, beside: &str, is_name: bool) -> bool {
+    let Some(edge) = edge.filter(char::is_ascii_alphanumeric) else { return false };
+    let mut beside = beside.chars();
+    match (beside.next(), beside.next()) {
+        (Some(next), _) if next.is_ascii_digit() => true,
+        (Some(next), _) if next.is_ascii_alphabetic() => is_name,
+        (Some('.' | ','), Some(next)) => edge.is_ascii_digit() && next.is_ascii_digit(),
+        (Some('-' | '_'), Some(next)) => {
+            // A word that is tied to a name, as in `INC-7731-related`, does not change it.
+            let rest = 1 + beside.take_while(char::is_ascii_alphanumeric).count();
+            is_name && (next.is_ascii_digit() || (next.is_ascii_alphabetic() && rest < 3))
+        }
+        _ => false,
+    }
+}
+
 /// The words of a text that name something: identifiers and figures, such as `INC-7731`.
 pub(super) fn named_values(text: &str) -> Vec<&str> {
     let inside = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ':' | '@');
@@ -201,6 +238,28 @@ pub(super) fn form(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_longer_name_or_figure_is_another_one() {
+        for (text, value, is_told) in [
+            ("The latest is INC-7731.", "INC-7731", true),
+            ("(inc-7731)", "INC-7731", true),
+            ("INC-7731-related trouble, see INC-7731's page", "INC-7731", true),
+            ("The latest is INC-77310.", "INC-7731", false),
+            ("XINC-7731 and INC-7731-B and INC-7731-2 and 1-INC-7731", "INC-7731", false),
+            ("INC-77310, then INC-7731", "INC-7731", true),
+            ("42 widgets, 42km, $42.", "42", true),
+            ("1420 widgets", "42", false),
+            ("42,000 or 42.5 or 1,42", "42", false),
+            ("42, 43", "42", true),
+            ("\u{5831}\u{544a}42\u{4ef6}", "42", true),
+            ("42-inch", "42", true),
+            ("It was sunniest", "sunni", true),
+            ("3.141", "3.14", false),
+        ] {
+            assert_eq!(tells(text, value), is_told, "{text} {value}");
+        }
+    }
 
     #[test]
     fn values_are_told_from_words() {

@@ -6,7 +6,8 @@ use mcp_loadtest_core::{
         AgentTest, Outcome, TestResult,
         expect::{Judge, Mismatch},
         recovery::{
-            self, Evidence, Judged, Live, Recovery, Rules, StopReason, Trajectory, canaries,
+            self, Evidence, Judged, Live, Recovery, RecoveryVerdict, Rules, StopReason, Trajectory,
+            canaries,
         },
     },
     tools_file::{ToolEntry, ToolsFile},
@@ -41,6 +42,10 @@ pub(super) fn judge(desk: &Desk, case: Case, seen: Seen, took_ms: f64, result: &
     } else if agent.expect.assertions.is_empty() {
         result.failures.extend(no_answer(&trajectory));
     }
+    if let Some(live) = &live {
+        let verdict = judged.as_ref().map(|judged| judged.verdict);
+        result.failures.extend(failed_by_itself(agent, &trajectory, live, verdict));
+    }
     let name = result.name.clone();
     let mut snapshots = desk.snapshots.borrow_mut();
     let mut judge =
@@ -62,6 +67,32 @@ fn no_answer(trajectory: &Trajectory) -> Option<Mismatch> {
     };
     Some(Mismatch::new("final_response", why))
 }
+
+/// A program that ends with a failure says that it has not done what it was asked. Whoever says so in words
+/// as well may do that.
+fn failed_by_itself(
+    agent: &AgentTest,
+    trajectory: &Trajectory,
+    live: &Live,
+    verdict: Option<RecoveryVerdict>,
+) -> Option<Mismatch> {
+    let claims_success =
+        matches!(verdict, None | Some(RecoveryVerdict::Recovered | RecoveryVerdict::NotFaulted));
+    let is_asked = agent.expect.assertions.iter().any(|one| one.target.starts_with(EXIT_CODE));
+    if trajectory.stop != StopReason::Completed || !claims_success || is_asked {
+        return None;
+    }
+    match live.exit_code {
+        Some(0) => None,
+        Some(code) => {
+            Some(Mismatch::new(EXIT_CODE, format!("the agent ended with exit code {code}")))
+        }
+        None => Some(Mismatch::new(EXIT_CODE, "the agent was ended by a signal".to_owned())),
+    }
+}
+
+/// Where the document says how the program ended.
+const EXIT_CODE: &str = "live.exit_code";
 
 fn recovery(
     loaded: &LoadedSuite,

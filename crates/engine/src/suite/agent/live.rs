@@ -4,6 +4,7 @@ use std::{
     fs::OpenOptions,
     io::{self, Write as _},
     path::{Path, PathBuf},
+    pin::pin,
     time::Duration,
 };
 
@@ -21,7 +22,7 @@ use mcp_loadtest_wire::process::{Launch, Patience, ServerProcess};
 use serde_json::json;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
-    time::{Instant, timeout_at},
+    time::{Instant, timeout, timeout_at},
 };
 use ulid::Ulid;
 
@@ -39,6 +40,8 @@ use super::{
 const LONGEST_ANSWER: u64 = 1 << 20;
 /// How long what an agent leaves behind may take to end.
 const WRITING_DOWN: Duration = Duration::from_secs(2);
+/// How long the rest of its output may take once it has ended: a child of its may hold it open for ever.
+const LAST_OUTPUT: Duration = Duration::from_secs(3);
 /// The longest part of its last words that is shown.
 const LAST_WORDS: usize = 300;
 
@@ -204,20 +207,37 @@ async fn run(desk: &Desk, agent: &AgentTest, around: &Surroundings) -> Result<En
     let began = Instant::now();
     let mut process = ServerProcess::spawn(&launch(desk, agent, around))
         .map_err(|error| format!("the agent could not be started: {error}"))?;
-    if let Some(mut stdin) = process.take_stdin() {
-        // Whoever does not read the task there has it in the environment.
-        let _ = stdin.write_all(agent.prompt.as_bytes()).await;
-    }
-    let stdout = process.take_stdout();
+    let (stdin, stdout) = (process.take_stdin(), process.take_stdout());
     let mut said = Vec::new();
-    let listening = async {
-        if let Some(stdout) = stdout {
-            let _ = stdout.take(LONGEST_ANSWER).read_to_end(&mut said).await;
+    let (exit, took) = {
+        let mut telling = pin!(async {
+            if let Some(mut stdin) = stdin {
+                // Whoever does not read the task there has it in the environment.
+                let _ = stdin.write_all(agent.prompt.as_bytes()).await;
+            }
+        });
+        let mut hearing = pin!(async {
+            if let Some(stdout) = stdout {
+                let _ = stdout.take(LONGEST_ANSWER).read_to_end(&mut said).await;
+            }
+        });
+        let (mut is_told, mut is_heard) = (false, false);
+        let ended = async {
+            loop {
+                tokio::select! {
+                    exit = process.wait() => break exit,
+                    () = &mut telling, if !is_told => is_told = true,
+                    () = &mut hearing, if !is_heard => is_heard = true,
+                }
+            }
+        };
+        let exit = timeout_at(began + agent.time_budget(), ended).await;
+        let took = began.elapsed();
+        if exit.is_ok() && !is_heard {
+            let _ = timeout(LAST_OUTPUT, hearing).await;
         }
-        process.wait().await
+        (exit, took)
     };
-    let exit = timeout_at(began + agent.time_budget(), listening).await;
-    let took = began.elapsed();
     let stop = if exit.is_ok() { StopReason::Completed } else { StopReason::TimeBudget };
     let exit_code = exit.ok().and_then(|exit| exit.code);
     let tail = process.stderr_tail();
