@@ -107,7 +107,9 @@ pub use mcp_loadtest_core::{
 };
 pub use mcp_loadtest_wire::session::OpenError;
 pub use pause::Pause;
-pub use probe::{Check, PROBES, Probe, ProbeReport, ToolProbe, ToolVerdict, Watcher};
+pub use probe::{
+    ANOTHER_TOOL, Check, PROBES, Probe, ProbeReport, TIME_IS_OVER, ToolProbe, ToolVerdict, Watcher,
+};
 pub use recorder::Progress;
 pub use rounds_dir::RoundsDir;
 pub use run::Run;

@@ -38,8 +38,7 @@ pub(super) fn judge(tally: &Tally, _: &RunInfo) -> Vec<Finding> {
         );
         let mut defect = finding(FRAME_DEFECT, Severity::Warning, message);
         defect.evidence.clone_from(&note.examples);
-        defect.hint =
-            Some("keep logs off stdout: clients of other makes may stop at such a line".into());
+        defect.hint = Some(advice(&note.examples).into());
         found.push(defect);
     }
     if let Some(note) = tally.notes.get(note::ORPHAN_REPLY) {
@@ -49,6 +48,17 @@ pub(super) fn judge(tally: &Tally, _: &RunInfo) -> Vec<Finding> {
         found.push(orphan);
     }
     found
+}
+
+/// What to do about frames of which these are some.
+fn advice(examples: &[String]) -> &'static str {
+    let is_id = |told: &String| told.starts_with(Defect::IdTypeChanged.slug());
+    match !examples.is_empty() && examples.iter().all(is_id) {
+        true => {
+            "give each request its id back as it came: `7` and `\"7\"` are two ids to many clients"
+        }
+        false => "keep logs off stdout: clients of other makes may stop at such a line",
+    }
 }
 
 /// Replies to calls that cannot be read. One of another call is well formed, and `crossed` tells of it;
@@ -79,6 +89,10 @@ mod tests {
         let noise = Run::default().oks(3).noted(note::FRAME_DEFECT, "not_json: hello");
         let found = judge(&noise.tally, &info(Scenario::sustained()));
         assert_eq!((found[0].id.as_str(), found[0].severity), (FRAME_DEFECT, Severity::Warning));
+        assert!(found[0].hint.as_ref().unwrap().starts_with("keep logs"));
+        let ids = Run::default().oks(3).noted(note::FRAME_DEFECT, "id_type_changed: {}");
+        let found = judge(&ids.tally, &info(Scenario::sustained()));
+        assert!(found[0].hint.as_ref().unwrap().contains("its id back"));
         let broken = Run::default().oks(3).failed(ErrorCategory::Malformed, 1);
         let found = judge(&broken.tally, &info(Scenario::sustained()));
         assert_eq!(

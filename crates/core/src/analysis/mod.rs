@@ -39,6 +39,7 @@ use crate::{
 };
 
 pub(crate) use aborted::ENDED_ON_FAIL;
+pub(crate) use breaking_point::COLLAPSE;
 pub(crate) use fuzz_report::stats as fuzz_stats;
 pub use lazy_init::{LAZY_INIT_CLIFF, is_cliff};
 pub(crate) use leak::LEAK_DETECTED;

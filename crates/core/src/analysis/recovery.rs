@@ -106,6 +106,13 @@ fn slower_at_the_end(tally: &Tally, before: &Segment, after: &Segment) -> Option
     // The very last second may hold the stragglers alone.
     let last = seconds.len().saturating_sub(1);
     let first = last.saturating_sub(END).max(half.as_secs_f64().ceil() as usize);
+    // Of a cool-down of two seconds that leaves none: the last one that is whole must do.
+    let whole = after.first_start?.as_secs_f64().ceil() as usize;
+    let (first, last) = match first < last {
+        true => (first, last),
+        false if whole < last => (last - 1, last),
+        false => return None,
+    };
     let mut end = histogram::Buckets::default();
     seconds.get(first..last)?.iter().for_each(|second| end.merge(second));
     let now = end.quantile(0.5)?;
@@ -171,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_server_that_stays_slow_is_told_and_one_that_recovers_is_not() {
-        for seconds in [9, 30] {
+        for seconds in [6, 9, 30] {
             let info = thirds(seconds);
             assert_eq!(judge(&spike(seconds, 200), &info)[0].id, NO_RECOVERY, "{seconds} s");
             assert_eq!(judge(&spike(seconds, 6), &info), [], "{seconds} s");

@@ -6,7 +6,7 @@ use super::{
     plural,
 };
 use crate::{
-    event::Diagnosis,
+    event::{Diagnosis, note},
     outcome::ErrorCategory,
     report::{Finding, RunInfo, Severity},
     scenario::ScenarioKind,
@@ -43,7 +43,13 @@ fn deadlock(tally: &Tally) -> Option<Finding> {
     // Calls of one burst tell the same story; the first of each kind tells it.
     found.evidence =
         tally.diagnoses.values().filter_map(|note| note.examples.first().cloned()).collect();
-    found.hint = Some(advice(*diagnosis).to_owned());
+    found.hint = Some(match tally.noted(note::ORPHAN_REPLY) {
+        0 => advice(*diagnosis).to_owned(),
+        _ => format!(
+            "{}; replies came to ids that were never sent (`orphan_reply`)",
+            advice(*diagnosis)
+        ),
+    });
     found.meaning = truth(*diagnosis).map(str::to_owned);
     Some(found)
 }
@@ -52,12 +58,12 @@ fn deadlock(tally: &Tally) -> Option<Finding> {
 /// has one.
 fn truth(diagnosis: Diagnosis) -> Option<&'static str> {
     match diagnosis {
-        Diagnosis::RequestLost => {
-            Some("The server itself is not deadlocked: it answers others. These replies are lost.")
-        }
-        Diagnosis::CallStuck => {
-            Some("The server itself is not deadlocked: it answers others while these calls wait.")
-        }
+        Diagnosis::RequestLost => Some(
+            "The server itself is not deadlocked: it answers a control request. These replies are lost.",
+        ),
+        Diagnosis::CallStuck => Some(
+            "The server itself is not deadlocked: it answers a control request while these calls wait.",
+        ),
         Diagnosis::Stopped => {
             Some("The process was stopped from outside: nothing is proven of it.")
         }
@@ -111,7 +117,9 @@ fn slow(tally: &Tally, info: &RunInfo) -> Option<Finding> {
     // A first call that does what start-up left undone makes all wait that came with it, and none after.
     let is_lazy = tools.iter().any(is_lazy);
     let is_queue = late * 2 > burst(info) || tools.iter().any(is_serial);
-    Some(if is_burst && is_queue && !is_lazy {
+    // A call that is alone waits for no other: then the tool itself takes that long.
+    let is_slow_alone = burst(info) < 2 || late > burst(info);
+    Some(if is_burst && is_queue && !is_lazy && !is_slow_alone {
         let mut found = finding(
             CONCURRENCY_DEGRADES,
             Severity::Warning,
@@ -155,6 +163,19 @@ mod tests {
 
     fn ids(run: Run, info: &RunInfo) -> Vec<(String, Severity)> {
         judge(&run.tally, info).into_iter().map(|found| (found.id, found.severity)).collect()
+    }
+
+    #[test]
+    fn a_tool_that_takes_as_long_alone_is_no_matter_of_concurrency() {
+        let told = |concurrent: u32, slow: u32, quick: u64| {
+            let run = (0..slow).fold(Run::default().oks(quick), |run, _| run.slow(6_000));
+            ids(run, &info(Scenario::deadlock_probe().concurrent(concurrent)))
+        };
+        let queue = [(CONCURRENCY_DEGRADES.to_owned(), Severity::Warning)];
+        let slow = [(SLOW_CALLS.to_owned(), Severity::Info)];
+        assert_eq!(told(20, 20, 5), queue);
+        assert_eq!(told(20, 25, 0), slow, "the steady calls are as slow");
+        assert_eq!(told(1, 6, 0), slow);
     }
 
     #[test]

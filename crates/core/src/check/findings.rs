@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CaseResult, CaseVerdict, contract};
+use super::{CaseResult, CaseVerdict, Family, contract};
 use crate::report::Finding;
 
 /// So many cases are shown with a finding.
@@ -69,9 +69,22 @@ fn finding(
         evidence,
         figures: [("cases".to_owned(), worst.len() as f64)].into(),
         hint: first.reference.as_ref().map(|reference| format!("see {reference}")),
-        meaning: Some(about.meaning.to_owned()),
+        meaning: Some(meaning(first, about).to_owned()),
         reproduce: Some(reproduce(about.id, one_tool)),
     })
+}
+
+/// What a check looks for is not what it found where the server ended or fell silent meanwhile.
+fn meaning(worst: &CaseResult, about: About) -> &'static str {
+    match worst.verdict {
+        CaseVerdict::Crashed if worst.family == Family::Resources => {
+            "plain use ends the server, or the connection to it"
+        }
+        CaseVerdict::Hung if worst.family == Family::Resources => {
+            "plain use leaves the server silent, and all its users wait"
+        }
+        _ => about.meaning,
+    }
 }
 
 fn subject(result: &CaseResult) -> String {

@@ -2,6 +2,7 @@
 
 use super::model::{Coverage, Report, Severity, ToolStats};
 use crate::{
+    analysis::COLLAPSE,
     outcome::ErrorCategory,
     pace::Level,
     stats::grade::{Grade, Grades, Measured, grades},
@@ -33,6 +34,7 @@ pub(super) fn grade(report: &Report) -> Option<Grades> {
         error_rate: report.error_rate(),
         p50_alone: alone.filter(|step| step.latency.count > 0).map(|step| step.latency.p50),
         p50_loaded: loaded.filter(|step| step.latency.count > 0).map(|step| step.latency.p50),
+        collapsed: report.finding(COLLAPSE).is_some(),
     });
     let worst = report.findings.iter().map(|finding| finding.severity).max();
     Some(measured.capped(worst.and_then(cap)))

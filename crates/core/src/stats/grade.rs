@@ -76,6 +76,8 @@ pub struct Measured {
     pub p50_alone: Option<Duration>,
     /// The median response time under full load, which is more than one call at a time.
     pub p50_loaded: Option<Duration>,
+    /// More calls at a time made fewer succeed: how fast the others fail is no merit.
+    pub collapsed: bool,
 }
 
 /// The grades of a server.
@@ -85,7 +87,7 @@ pub struct Grades {
     pub latency: Option<Grade>,
     /// By the share of calls that failed.
     pub errors: Option<Grade>,
-    /// By what full load does to the median.
+    /// By what full load does to the median; F where the throughput collapses.
     pub concurrency: Option<Grade>,
     /// The worst of them, or of what was found: a bug makes it F, a warning B at best.
     pub overall: Option<Grade>,
@@ -130,6 +132,7 @@ pub fn grades(measured: &Measured) -> Grades {
         .zip(measured.p50_loaded)
         .map(|(alone, loaded)| loaded.as_secs_f64() / alone.max(SHORTEST_ALONE).as_secs_f64());
     let concurrency = slowdown.map(|slowdown| grade(|limit| slowdown <= limit.slowdown));
+    let concurrency = if measured.collapsed { Some(Grade::F) } else { concurrency };
     let overall = [latency, errors, concurrency].into_iter().flatten().max();
     Grades { latency, errors, concurrency, overall }
 }
@@ -180,6 +183,7 @@ mod tests {
                 error_rate: Some(limit.error_rate),
                 p50_alone: millis(10),
                 p50_loaded: Some(Duration::from_millis(10).mul_f64(limit.slowdown)),
+                collapsed: false,
             };
             let all = grades(&measured);
             assert_eq!(
@@ -192,6 +196,7 @@ mod tests {
             error_rate: Some(0.051),
             p50_alone: millis(10),
             p50_loaded: millis(251),
+            collapsed: false,
         };
         assert_eq!(grades(&beyond).overall, Some(Grade::F));
         assert!(LIMITS.windows(2).all(|pair| pair[0].grade < pair[1].grade
@@ -208,6 +213,8 @@ mod tests {
             ..Measured::default()
         };
         assert_eq!(grades(&quick).concurrency, Some(Grade::A));
+        let collapsed = Measured { collapsed: true, ..quick };
+        assert_eq!(grades(&collapsed).concurrency, Some(Grade::F));
         let instant =
             Measured { p50_alone: Some(Duration::ZERO), p50_loaded: Some(Duration::MAX), ..quick };
         assert_eq!(grades(&instant).concurrency, Some(Grade::F));

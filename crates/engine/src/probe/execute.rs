@@ -16,7 +16,8 @@ use mcp_loadtest_wire::session::{Options, Session};
 use tokio::{sync::oneshot, time::Instant};
 
 use super::{
-    Check, PROBES, Probe, ProbeReport, ToolProbe, ToolVerdict, USUAL_CASES, USUAL_OVERSIZED,
+    Check, PROBES, Probe, ProbeReport, TIME_IS_OVER, ToolProbe, ToolVerdict, USUAL_CASES,
+    USUAL_OVERSIZED,
     bench::{Bench, Settings},
     checks::Running,
 };
@@ -32,8 +33,8 @@ use crate::{
 /// How long a probe may take to end once it was told to.
 const AFTER_STOP: Duration = Duration::from_secs(2);
 
-/// What a check needs beside the time of one call that hangs.
-const MARGIN: Duration = Duration::from_secs(3);
+/// What a check needs beside the time of two calls that hang: one may be the machine.
+const MARGIN: Duration = Duration::from_secs(6);
 
 /// Why a check was not carried out to its end.
 const STOPPED: &str = "the probe was stopped";
@@ -125,10 +126,11 @@ impl Probe {
             Depth::Deep => Duration::from_secs(900),
         });
         let mut until = began + limit;
-        // One that was asked for by name may take it all; the others as long as it takes to be sure of one
+        // One that was asked for by name may take it all; the others as long as it takes to be sure of a
         // call that hangs.
         let patience = self.settings.hang_timeout + self.settings.grace_period;
-        let share = if self.only.is_some() { limit } else { (limit / 4).max(patience + MARGIN) };
+        let share =
+            if self.only.is_some() { limit } else { (limit / 4).max(patience * 2 + MARGIN) };
         for check in PROBES.iter().filter(|check| self.is_chosen(check)) {
             if self.stop.is_stopped() {
                 bench.skip(check, STOPPED);
@@ -138,7 +140,7 @@ impl Probe {
                 watcher(check.id);
             }
             if Instant::now() >= until {
-                bench.skip(check, format!("the {} s of this probe are over", limit.as_secs()));
+                bench.skip(check, format!("the {} s {TIME_IS_OVER}", limit.as_secs()));
                 continue;
             }
             let begun = Instant::now();

@@ -47,6 +47,11 @@ pub use self::{
 };
 use crate::stop::Stop;
 
+/// How it ends what is said of a check that was not begun because others had taken all the time.
+pub const TIME_IS_OVER: &str = "of this probe are over";
+/// What is said of a tool that was not called because only another one was to be.
+pub const ANOTHER_TOOL: &str = "another tool was asked for";
+
 /// How large an oversized argument is, and how many cases a check may make of a tool, unless it is said.
 const USUAL_OVERSIZED: usize = 1 << 20;
 const USUAL_CASES: usize = 12;

@@ -13,7 +13,7 @@ use mcp_loadtest_wire::session::{Deadlines, Hello, How, Options, Reply, Session,
 use serde_json::{Value, json};
 
 use super::{
-    Probe,
+    ANOTHER_TOOL, Probe,
     bench::KnownTool,
     report::{ToolProbe, ToolVerdict},
 };
@@ -63,7 +63,7 @@ impl Probe {
         let danger = danger_of(tool);
         let asked_for = self.settings.tool.as_deref();
         if asked_for.is_some_and(|name| name != tool.name) {
-            return skipped(&tool.name, "another tool was asked for".into());
+            return skipped(&tool.name, ANOTHER_TOOL.into());
         }
         if asked_for.is_none() && number >= MOST_CALLED {
             let why =

@@ -1,9 +1,11 @@
 //! The report of a probe for people: the verdict first, the worst finding last.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use anstyle::{AnsiColor, Style};
-use mcp_loadtest::{Finding, PROBES, ProbeReport, Severity, ToolProbe, ToolVerdict};
+use mcp_loadtest::{
+    ANOTHER_TOOL, Finding, PROBES, ProbeReport, Severity, TIME_IS_OVER, ToolProbe, ToolVerdict,
+};
 use mcp_loadtest_core::{
     check::{CaseResult, CaseVerdict, Depth, Family},
     display::visible,
@@ -51,7 +53,10 @@ fn headline(report: &ProbeReport) -> String {
     let (word, color) = word(report);
     let paint = style(color);
     let name = visible(report.server_name.as_deref().unwrap_or("unnamed server"), 60);
-    let version = visible(report.server_version.as_deref().unwrap_or(""), 30);
+    let version = match report.server_version.as_deref().unwrap_or_default() {
+        "" => String::new(),
+        version => format!(" {}", visible(version, 30)),
+    };
     let found = match (bugs, warnings) {
         (0, 0) => {
             let more =
@@ -60,7 +65,12 @@ fn headline(report: &ProbeReport) -> String {
                 0 => String::new(),
                 cases => format!("; {} could not be told", plural(cases, "case")),
             };
-            format!("nothing found by {}{untold}{more}", plural(report.check_ms.len(), "check"))
+            let left_out = match left_out(report) {
+                0 => String::new(),
+                checks => format!("; there was no time for {}", plural(checks, "more check")),
+            };
+            let tried = plural(tried(report), "check");
+            format!("nothing found by {tried}{untold}{left_out}{more}")
         }
         (bugs, 0) => plural(bugs, "bug"),
         (0, warnings) => plural(warnings, "warning"),
@@ -69,7 +79,7 @@ fn headline(report: &ProbeReport) -> String {
     let found = if report.interrupted { format!("{found}; {STOPPED}") } else { found };
     let (handshake, took) = (latency(report.handshake_ms), latency(report.took_ms));
     format!(
-        "{paint}{word}{paint:#} {name} {version}: {found}\n  \
+        "{paint}{word}{paint:#} {name}{version}: {found}\n  \
          MCP {} ({} era), handshake {handshake}, probed in {took}\n",
         report.revision, report.era
     )
@@ -78,7 +88,21 @@ fn headline(report: &ProbeReport) -> String {
 /// Whether what was tried allows no verdict.
 fn is_open(report: &ProbeReport) -> bool {
     let is_known = report.checks.iter().any(|case| case.verdict.is_known());
-    report.interrupted || (untold(report) > 0 && !is_known)
+    report.interrupted || !is_known
+}
+
+/// How many checks had anything to try.
+fn tried(report: &ProbeReport) -> usize {
+    let cases = report.checks.iter().filter(|case| case.verdict != CaseVerdict::Skipped);
+    cases.map(|case| &case.check).collect::<BTreeSet<_>>().len()
+}
+
+/// How many were not begun because the time was over.
+fn left_out(report: &ProbeReport) -> usize {
+    let is_late = |case: &&CaseResult| {
+        case.verdict == CaseVerdict::Skipped && case.detail.ends_with(TIME_IS_OVER)
+    };
+    report.checks.iter().filter(is_late).count()
 }
 
 fn untold(report: &ProbeReport) -> usize {
@@ -103,7 +127,9 @@ fn tools(report: &ProbeReport) -> String {
     for tool in &report.tools {
         text.push_str(&tool_line(tool, width));
     }
-    if skipped > 0 {
+    let is_feared =
+        |tool: &&ToolProbe| tool.verdict == ToolVerdict::Skipped && tool.reason != ANOTHER_TOOL;
+    if report.tools.iter().any(|tool| is_feared(&tool)) {
         text.push_str(
             "  Skipped ones are called with --allow-destructive, with made-up arguments.\n",
         );

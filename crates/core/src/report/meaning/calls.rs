@@ -63,7 +63,7 @@ pub(super) fn deadlock(report: &Report) -> Option<String> {
     let seen = report.finding(DEADLOCK).and_then(|finding| finding.evidence.first());
     Some(match seen {
         Some(evidence) => {
-            format!("{told} Seen then: {}.", visible(evidence.trim_end_matches('.'), 160))
+            format!("{told} Seen then: {}.", visible(evidence.trim_end_matches('.'), 300))
         }
         None => told,
     })

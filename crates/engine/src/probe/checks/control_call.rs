@@ -1,6 +1,6 @@
 //! The call with good arguments that every refusal is held against.
 
-use mcp_loadtest_core::check::{CaseResult, CaseVerdict, Depth, Family};
+use mcp_loadtest_core::check::{CaseResult, CaseVerdict, Depth, Family, negative::forbids};
 
 use super::{Check, Running};
 use crate::probe::{
@@ -35,6 +35,8 @@ fn run(bench: &Bench) -> Running<'_> {
 
 fn judge(bench: &Bench, known: &KnownTool) -> CaseResult {
     let told = |verdict| CHECK.case("good arguments", verdict);
+    let forbidden = bench.settings.arguments.as_ref();
+    let forbidden = forbidden.and_then(|good| forbids(&known.tool.input_schema, good));
     let sure = bench.settings.arguments.is_some();
     let why = |what: &str| format!("the control call {what}: {}", known.control.reason);
     match known.control.verdict {
@@ -42,6 +44,11 @@ fn judge(bench: &Bench, known: &KnownTool) -> CaseResult {
             told(CaseVerdict::Held).detail("it takes long: --deep tries it with bad arguments")
         }
         ToolVerdict::Ok | ToolVerdict::Slow => told(CaseVerdict::Held),
+        ToolVerdict::ToolError | ToolVerdict::Refused if forbidden.is_some() => {
+            let problem = forbidden.unwrap_or_default();
+            told(CaseVerdict::CouldNotTell)
+                .detail(format!("the given arguments are none that its schema allows: {problem}"))
+        }
         // Made-up arguments may well be refused; those that somebody vouches for may not.
         ToolVerdict::ToolError | ToolVerdict::Refused if sure => {
             told(CaseVerdict::Broken).detail(why("was refused"))

@@ -58,6 +58,7 @@ mod stdout_noise;
 mod stream_cut;
 mod stream_head_of_line;
 mod template_redos;
+mod unanswered;
 mod unknown_method;
 mod unknown_tool;
 mod write_read_back;
@@ -120,6 +121,7 @@ pub static PROBES: &[&Check] = &[
     &out_of_bounds::CHECK,
     &extra_field::CHECK,
     &oversized::CHECK,
+    &unanswered::CHECK,
     &cancel_unknown::CHECK,
     &lazy_init_cliff::CHECK,
     &reused_id::CHECK,

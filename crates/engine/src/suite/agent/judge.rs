@@ -78,7 +78,7 @@ fn failed_by_itself(
 ) -> Option<Mismatch> {
     let claims_success =
         matches!(verdict, None | Some(RecoveryVerdict::Recovered | RecoveryVerdict::NotFaulted));
-    let is_asked = agent.expect.assertions.iter().any(|one| one.target.starts_with(EXIT_CODE));
+    let is_asked = agent.expect.assertions.iter().any(|one| one.target.to_string() == EXIT_CODE);
     if trajectory.stop != StopReason::Completed || !claims_success || is_asked {
         return None;
     }
