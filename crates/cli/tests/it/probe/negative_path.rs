@@ -97,6 +97,21 @@ fn a_closed_schema_that_lets_them_in_is_a_warning_and_with_strictness_a_failure(
 }
 
 #[test]
+fn arguments_that_the_schema_forbids_prove_nothing_when_they_are_refused() {
+    let given = ["--tool", "search", "--args", r#"{"query":"x"}"#];
+    let (ran, report) = negative_path(&mock("good-strict.py"), &given);
+    assert_eq!((ran.code, verdicts(&report, "control_call")), (1, vec!["could_not_tell".into()]));
+    assert_eq!(findings(&report, "critical"), [""; 0], "{report:#}");
+    let said = list(&report, "checks").find(|case| case["check"] == "control_call").unwrap();
+    assert!(said["detail"].as_str().unwrap().contains("none that its schema allows"), "{said:#}");
+    // With nothing to try there is nothing to pass.
+    let server = mock("good-strict.py");
+    let probe = run(&[&["probe", "-s", &server, "--only", "wrong_type"], &given[..]].concat());
+    assert!(probe.out.starts_with("UNDECIDED"), "{}", probe.out);
+    assert!(!probe.out.contains("--allow-destructive"), "{}", probe.out);
+}
+
+#[test]
 fn an_unknown_tool_that_is_answered_is_found() {
     let (ran, report) = negative_path(&mock("bad-unknown-tool.py"), &["--checks", "unknown_tool"]);
     assert_eq!((ran.code, findings(&report, "critical")), (1, vec!["unknown_tool".into()]));
