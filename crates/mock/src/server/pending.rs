@@ -139,15 +139,13 @@ impl Pending {
             outbox,
             begun: self.begun,
         });
-        let ending = if self.treatment.ignores_cancel {
-            self.obey(&request, &exchange).await
-        } else {
-            // What is ready at once is answered, even when the client has closed its side already.
-            tokio::select! {
-                biased;
-                ending = self.obey(&request, &exchange) => ending,
-                () = self.cancel.cancelled() => Ending::Silent,
-            }
+        // A fault may keep the client from withdrawing it, but nothing outlives its session.
+        let over = if self.treatment.ignores_cancel { &self.session.ended } else { &self.cancel };
+        // What is ready at once is answered, even when the client has closed its side already.
+        let ending = tokio::select! {
+            biased;
+            ending = self.obey(&request, &exchange) => ending,
+            () = over.cancelled() => Ending::Silent,
         };
         self.session.finish(request.id);
         self.server.desk().count(Ended {
