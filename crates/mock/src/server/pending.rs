@@ -290,9 +290,11 @@ impl Pending {
                 let is_alone = steps.len() == 1 && said.count == 0 && !self.is_streamed;
                 Some(if is_alone { status_of(era, told.code) } else { OK })
             }
-            // A modern client withdraws a call by leaving: it reads no status.
+            // A modern client withdraws a call by leaving: it reads no status. A server that has
+            // crashed says nothing more.
             (TransportName::Http, Ending::Silent) => {
-                (era == Era::Legacy || said.count > 0).then_some(OK)
+                let is_told = era == Era::Legacy && self.server.has_crashed().is_none();
+                (is_told || said.count > 0).then_some(OK)
             }
             _ => None,
         }

@@ -110,6 +110,9 @@ async fn check(transport: TransportName, era: Era, way: Way) {
     assert!(row.cancelled && !row.success, "{row:?}");
     assert_eq!(row.error_category.as_deref(), Some("cancelled"), "{row:?}");
     assert!(row.duration_us < SLOW_MS * 1000, "only a part of its time: {row:?}");
+    if (transport, way) == (Http, Way::Crash) {
+        assert_eq!(row.http_status, None, "nothing was sent: {row:?}");
+    }
 }
 
 async fn hears_no_reply(mut peer: Peer, id: u64) {
