@@ -161,7 +161,7 @@ impl Pending {
         for beside in &self.treatment.beside {
             match beside {
                 Beside::ListChanged => self.server.announce(Change::Tools),
-                Beside::Flood(rate) => flood::hold(exchange.outbox(), *rate).await,
+                Beside::Flood(rate) => flood::hold(exchange, *rate).await,
             }
         }
         if !self.treatment.delay.is_zero() {
