@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     mcp::batch::{Batch, joined},
-    proxy::message::answered,
+    proxy::message::{answered, is_unread},
 };
 
 /// What an array of replies is made of.
@@ -105,8 +105,10 @@ impl Exchange {
         for (_, job) in asked {
             if let Some(mut open) = job.open {
                 open.lost(Some(status), "the reply to its batch has none for it");
-                // The error of a server that refuses all of it answers no id.
-                if let [(None, frame)] = &*parts {
+                // A server may refuse all of it.
+                if let [(None, frame)] = &*parts
+                    && is_unread(frame)
+                {
                     open.replied(frame);
                 }
                 self.judge.recorder.close(Some(open)).await;
