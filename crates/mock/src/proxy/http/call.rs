@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use super::{
     body::{self, Outgoing, Torn},
-    exchange::{Exchange, Reply, is_stream, unreachable},
+    exchange::{Exchange, Reply, is_stream, unmeasured, unreachable},
     head,
     io::ResetFlag,
     memory::Held,
@@ -167,7 +167,7 @@ impl Exchange {
         if is_stream(&head) {
             let (pieces, outgoing) = Outgoing::pieces();
             tokio::spawn(pump::one(self, body, pieces, job, flood.map(Flood::new)));
-            return Response::from_parts(head, outgoing);
+            return Response::from_parts(unmeasured(head), outgoing);
         }
         match body::whole(body).await {
             Ok(bytes) if answered(&bytes).is_some_and(|id| id == job.id) => {

@@ -4,7 +4,9 @@
 //! |---------|-------------------------------------------------------------|
 //! | `stdio` | what reaches a server behind pipes                          |
 //! | `rows`  | what is written down about calls over HTTP                  |
+//! | `order` | in which order replies arrive over HTTP+SSE                 |
 
+mod order;
 mod rows;
 mod stdio;
 

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use mcp_loadtest_core::config::TransportName;
+use mcp_loadtest_core::{config::TransportName, fault::FLOOD_TIME};
 use serde_json::json;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -89,4 +89,48 @@ async fn a_batch_that_is_answered_by_a_stray_reply_is_no_success() {
     ask(proxy, &format!("[{}]", call())).await.read_to_end(&mut answer).await.unwrap();
     let row = wait_for(&audit, |row| row.tool.is_some()).await;
     assert_eq!((row.success, row.error_category.as_deref()), (false, Some("transport")), "{row:?}");
+}
+
+/// A reply by itself, one in a stream, and one to a batch.
+fn forms() -> [(&'static str, String, String); 3] {
+    let reply = json!({"jsonrpc": "2.0", "id": 1, "result": {}}).to_string();
+    [
+        ("application/json", call(), reply.clone()),
+        ("text/event-stream", call(), format!("data: {reply}\n\n")),
+        ("application/json", format!("[{}]", call()), format!("[{reply}]")),
+    ]
+}
+
+const FLOOD: &str = "flood:100@method=tools/call";
+
+#[tokio::test]
+async fn a_flooded_call_lasts_as_long_as_its_flood() {
+    for (kind, body, reply) in forms() {
+        let server = canned("200 OK", kind, reply).await;
+        let audit = memory();
+        let proxy = start(&server, TransportName::Http, FLOOD, audit.clone()).await;
+        let mut answer = Vec::new();
+        ask(proxy, &body).await.read_to_end(&mut answer).await.unwrap();
+        let row = wait_for(&audit, |row| row.tool.is_some()).await;
+        assert!(row.success && !row.cancelled, "{kind}: {row:?}");
+        let time = u128::from(row.duration_us);
+        assert!(time >= FLOOD_TIME.as_micros(), "{kind} {body}: {row:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_a_flood_has_had_no_reply() {
+    for (kind, body, reply) in forms() {
+        let server = canned("200 OK", kind, reply).await;
+        let audit = memory();
+        let proxy = start(&server, TransportName::Http, FLOOD, audit.clone()).await;
+        let mut stream = ask(proxy, &body).await;
+        let mut heard = Vec::new();
+        while !String::from_utf8_lossy(&heard).contains("flood") {
+            assert_ne!(stream.read_buf(&mut heard).await.unwrap(), 0, "{kind} {body}");
+        }
+        drop(stream);
+        let row = wait_for(&audit, |row| row.tool.is_some()).await;
+        assert!(!row.success && row.cancelled, "{kind} {body}: {row:?}");
+    }
 }
