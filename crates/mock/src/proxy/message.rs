@@ -4,13 +4,13 @@ use std::borrow::Cow;
 
 use mcp_loadtest_core::{
     fault::CURSOR_PREFIX,
-    jsonrpc::{self, Id, Message},
+    jsonrpc::{self, Body, Id, Message},
     mcp::{Era, method},
 };
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
-use crate::mcp::batch::Batch;
+use crate::mcp::{batch::Batch, write::NO_ID};
 
 /// The request that opens a stream for notifications in the modern era.
 pub(super) const SUBSCRIBE: &str = "subscriptions/listen";
@@ -122,6 +122,12 @@ pub(super) fn answered(bytes: &[u8]) -> Option<Key> {
         Some(Message::Response { id, .. }) => Some(key(id)),
         _ => None,
     }
+}
+
+/// Whether a server says that it could not read a message: its error answers no id.
+pub(super) fn is_unread(bytes: &[u8]) -> bool {
+    let message = jsonrpc::read(bytes).message;
+    matches!(message, Some(Message::Response { id, body: Body::Error { .. } }) if key(id) == NO_ID)
 }
 
 /// A word for a message of the server that answers none of our calls: its method, where it has one.

@@ -206,7 +206,7 @@ impl Dialogue {
     pub(crate) async fn end(&self) {
         self.session.ended.cancel();
         self.tasks.close();
-        // Whatever does not care that it was cancelled is left behind.
+        // A log that cannot keep up must not hold up the end.
         let _ = timeout(FAREWELL, self.tasks.wait()).await;
     }
 }

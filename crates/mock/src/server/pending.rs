@@ -139,15 +139,13 @@ impl Pending {
             outbox,
             begun: self.begun,
         });
-        let ending = if self.treatment.ignores_cancel {
-            self.obey(&request, &exchange).await
-        } else {
-            // What is ready at once is answered, even when the client has closed its side already.
-            tokio::select! {
-                biased;
-                ending = self.obey(&request, &exchange) => ending,
-                () = self.cancel.cancelled() => Ending::Silent,
-            }
+        // A fault may keep the client from withdrawing it, but nothing outlives its session.
+        let over = if self.treatment.ignores_cancel { &self.session.ended } else { &self.cancel };
+        // What is ready at once is answered, even when the client has closed its side already.
+        let ending = tokio::select! {
+            biased;
+            ending = self.obey(&request, &exchange) => ending,
+            () = over.cancelled() => Ending::Silent,
         };
         self.session.finish(request.id);
         self.server.desk().count(Ended {
@@ -163,7 +161,7 @@ impl Pending {
         for beside in &self.treatment.beside {
             match beside {
                 Beside::ListChanged => self.server.announce(Change::Tools),
-                Beside::Flood(rate) => flood::hold(exchange.outbox(), *rate).await,
+                Beside::Flood(rate) => flood::hold(exchange, *rate).await,
             }
         }
         if !self.treatment.delay.is_zero() {
@@ -292,9 +290,11 @@ impl Pending {
                 let is_alone = steps.len() == 1 && said.count == 0 && !self.is_streamed;
                 Some(if is_alone { status_of(era, told.code) } else { OK })
             }
-            // A modern client withdraws a call by leaving: it reads no status.
+            // A modern client withdraws a call by leaving: it reads no status. A server that has
+            // crashed says nothing more.
             (TransportName::Http, Ending::Silent) => {
-                (era == Era::Legacy || said.count > 0).then_some(OK)
+                let is_told = era == Era::Legacy && self.server.has_crashed().is_none();
+                (is_told || said.count > 0).then_some(OK)
             }
             _ => None,
         }

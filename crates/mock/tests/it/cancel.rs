@@ -110,6 +110,9 @@ async fn check(transport: TransportName, era: Era, way: Way) {
     assert!(row.cancelled && !row.success, "{row:?}");
     assert_eq!(row.error_category.as_deref(), Some("cancelled"), "{row:?}");
     assert!(row.duration_us < SLOW_MS * 1000, "only a part of its time: {row:?}");
+    if (transport, way) == (Http, Way::Crash) {
+        assert_eq!(row.http_status, None, "nothing was sent: {row:?}");
+    }
 }
 
 async fn hears_no_reply(mut peer: Peer, id: u64) {
@@ -129,6 +132,38 @@ async fn every_way_to_cancel_ends_the_call_at_once() {
             tokio::time::timeout(2 * super::support::LIMIT, case).await.is_ok(),
             "{transport:?} {era:?} {way:?}"
         );
+    }
+}
+
+/// Its client cannot withdraw it, but the end of the mock is the end of it, too.
+#[tokio::test]
+async fn a_call_that_ignores_its_cancel_is_written_down_at_the_end() {
+    for (transport, era) in [
+        (Stdio, Legacy),
+        (Stdio, Modern),
+        (Http, Legacy),
+        (Http, Modern),
+        (Sse, Legacy),
+        (Ws, Legacy),
+    ] {
+        for is_withdrawn in [false, true] {
+            let audit = memory();
+            let fault = format!("reply-after-cancel:{SLOW_MS}").parse().unwrap();
+            let mock = Mock::new().fault(fault).audit(audit.clone());
+            let mut peer = Peer::start(mock, transport, era).await;
+            let id = peer.call("echo", json!({})).await;
+            peer.is_alive().await;
+            if is_withdrawn {
+                peer.notify(method::CANCELLED, json!({"requestId": id})).await;
+                peer.is_alive().await;
+                assert!(!rows(&audit).iter().any(|row| row.tool.is_some()), "it runs on");
+            }
+            assert_eq!(peer.interrupt().await, Served::Gone);
+            let rows = rows(&audit);
+            let row = rows.iter().find(|row| row.tool.is_some()).expect("it has a row");
+            assert!(row.cancelled && !row.success, "{transport:?} {era:?}: {row:?}");
+            assert_eq!(row.error_category.as_deref(), Some("cancelled"), "{row:?}");
+        }
     }
 }
 

@@ -13,6 +13,7 @@ mod limits;
 mod llm;
 mod peer;
 mod pipes;
+mod proxy;
 mod refusals;
 mod suite;
 mod support;

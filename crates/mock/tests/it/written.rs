@@ -130,6 +130,36 @@ async fn every_row_over_http_has_its_status() {
     assert_eq!(row.http_status, Some(200), "{row:?}");
 }
 
+/// What a fault sends beside a reply counts as what a tool sends.
+#[tokio::test]
+async fn the_row_of_a_flooded_call_says_what_was_on_the_wire() {
+    for (transport, era, status) in [
+        (TransportName::Http, Era::Modern, Some(200)),
+        (TransportName::Http, Era::Legacy, Some(200)),
+        (TransportName::Stdio, Era::Legacy, None),
+    ] {
+        let audit = memory();
+        let flood = "flood:100@method=tools/call".parse().unwrap();
+        let mut peer =
+            Peer::start(Mock::new().fault(flood).audit(audit.clone()), transport, era).await;
+        let id = peer.call("none", json!({})).await;
+        let (mut events, mut bytes) = (0, 0);
+        loop {
+            let frame = peer.frame(id).await;
+            bytes += frame.bytes.len() as u64;
+            if frame.json()["id"] == id {
+                break;
+            }
+            events += 1;
+        }
+        let row = wait_for(&audit, |row| row.tool.is_some()).await;
+        assert!(events > 0, "it is flooded");
+        let told = (row.http_status, row.event_count, row.bytes_out);
+        assert_eq!(told, (status, events, bytes), "{transport:?} {era:?}: {row:?}");
+        assert!(row.events.iter().all(|event| event.method == method::LOG_MESSAGE), "{row:?}");
+    }
+}
+
 #[tokio::test]
 async fn the_same_call_is_an_attempt_more() {
     let (mut peer, audit) = start(TransportName::Http, Era::Legacy).await;

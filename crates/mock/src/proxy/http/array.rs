@@ -12,15 +12,17 @@ use tokio::time::sleep_until;
 
 use super::{
     body::Outgoing,
-    events::Event,
     exchange::Exchange,
     pump,
-    replies::{self, Job, no_events, walk},
+    replies::{self, Answer, Job, no_events, write_down},
     sort::Sorted,
 };
 use crate::{
     mcp::batch::{Batch, joined},
-    proxy::message::answered,
+    proxy::{
+        message::{answered, is_unread},
+        open::Open,
+    },
 };
 
 /// What an array of replies is made of.
@@ -30,6 +32,7 @@ struct Array {
     /// What faults do to the bytes of one reply is done to all of them: they share a body.
     mangles: Vec<Mangle>,
     beside: Vec<Beside>,
+    opens: Vec<Open>,
     is_touched: bool,
 }
 
@@ -50,21 +53,23 @@ impl Exchange {
         let array = self.fill(parts, sorted.is_changed).await;
         if sorted.hung.is_empty() {
             if !array.is_touched {
+                write_down(array.opens, &self).await;
                 return Response::from_parts(head, Outgoing::whole(bytes));
             }
             if array.frames.is_empty() {
+                write_down(array.opens, &self).await;
                 let nothing = wants_reply.then(no_events);
                 return nothing
                     .unwrap_or_else(|| Response::from_parts(head, Outgoing::whole(bytes)));
             }
         }
-        let Array { frames, mangles, beside, .. } = array;
+        let Array { frames, mangles, beside, opens, .. } = array;
         let steps = if frames.is_empty() { Vec::new() } else { mangle(joined(&frames), &mangles) };
-        let treatment = Treatment { beside, ..Treatment::default() };
+        let answer = Answer { steps, beside, opens };
         if sorted.hung.is_empty() {
-            return replies::respond(head, steps, treatment, self).await;
+            return replies::respond(head, answer, self).await;
         }
-        self.stream_beside(sorted, head, steps, treatment)
+        self.stream_beside(sorted, head, answer)
     }
 
     /// Sends what is ready, and leaves the stream open for those that hang.
@@ -72,16 +77,14 @@ impl Exchange {
         self: Arc<Self>,
         sorted: Sorted,
         mut head: Parts,
-        steps: Vec<Step>,
-        treatment: Treatment,
+        answer: Answer,
     ) -> Response<Outgoing> {
         head.headers.remove(CONTENT_LENGTH);
         head.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
         let (pieces, outgoing) = Outgoing::pieces();
         let (jobs, later) = sorted.into_stream(head.status);
         tokio::spawn(async move {
-            let event = Event::named_message();
-            if walk(&event, steps, &treatment, &pieces, &self.turn).await.is_ok() {
+            if answer.walk(&pieces, &self).await.is_ok() {
                 pump::many(self, None, pieces, jobs, later).await;
             }
         });
@@ -105,8 +108,10 @@ impl Exchange {
         for (_, job) in asked {
             if let Some(mut open) = job.open {
                 open.lost(Some(status), "the reply to its batch has none for it");
-                // The error of a server that refuses all of it answers no id.
-                if let [(None, frame)] = &*parts {
+                // A server may refuse all of it.
+                if let [(None, frame)] = &*parts
+                    && is_unread(frame)
+                {
                     open.replied(frame);
                 }
                 self.judge.recorder.close(Some(open)).await;
@@ -134,11 +139,12 @@ impl Exchange {
             if let Some(open) = &mut job.open {
                 if is_withdrawn { open.cancelled() } else { open.replied(&frame) }
             }
-            self.judge.recorder.close(job.open.take()).await;
             if is_withdrawn {
+                self.judge.recorder.close(job.open.take()).await;
                 array.is_touched = true;
                 continue;
             }
+            array.opens.extend(job.open.take());
             let Treatment { mangles, beside, .. } = job.treatment;
             array.is_touched |= !mangles.is_empty() || !beside.is_empty();
             let (own, shared): (Vec<_>, Vec<_>) =

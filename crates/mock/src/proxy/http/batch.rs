@@ -9,7 +9,7 @@ use super::{
     body::{self, Outgoing},
     call::ends,
     channel::postpone,
-    exchange::{Exchange, Reply, is_stream, unreachable},
+    exchange::{Exchange, Reply, is_stream, unmeasured, unreachable},
     head,
     io::ResetFlag,
     pump,
@@ -112,7 +112,7 @@ impl Exchange {
             let (pieces, outgoing) = Outgoing::pieces();
             let (jobs, later) = sorted.into_stream(head.status);
             tokio::spawn(pump::many(self, Some(body), pieces, jobs, later));
-            return Response::from_parts(head, outgoing);
+            return Response::from_parts(unmeasured(head), outgoing);
         }
         match body::whole(body).await {
             Ok(bytes) if head.status.is_success() => self.array(sorted, head, bytes).await,

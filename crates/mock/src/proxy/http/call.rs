@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use http::{Response, StatusCode, request::Parts};
+use http::{Response, StatusCode, request::Parts, response};
 use hyper::body::Bytes;
 use mcp_loadtest_core::{
     fault::{Cut, HANG_LIMIT, Instead, Treatment},
@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use super::{
     body::{self, Outgoing, Torn},
-    exchange::{Exchange, Reply, is_stream, unreachable},
+    exchange::{Exchange, Reply, is_stream, unmeasured, unreachable},
     head,
     io::ResetFlag,
     memory::Held,
@@ -21,7 +21,7 @@ use super::{
 };
 use crate::proxy::{
     judge::Gate,
-    message::{Call, SUBSCRIBE, answered},
+    message::{Call, SUBSCRIBE, answered, is_unread},
     notice::Flood,
     open::Open,
 };
@@ -167,21 +167,38 @@ impl Exchange {
         if is_stream(&head) {
             let (pieces, outgoing) = Outgoing::pieces();
             tokio::spawn(pump::one(self, body, pieces, job, flood.map(Flood::new)));
-            return Response::from_parts(head, outgoing);
+            return Response::from_parts(unmeasured(head), outgoing);
         }
         match body::whole(body).await {
             Ok(bytes) if answered(&bytes).is_some_and(|id| id == job.id) => {
                 job.json(head, bytes, self).await
             }
-            Ok(bytes) => {
-                self.judge.recorder.close(job.open).await;
-                Response::from_parts(head, Outgoing::whole(bytes))
-            }
+            Ok(bytes) => self.no_reply(job.open, head, bytes).await,
             Err(_) => {
                 let broken = plain(StatusCode::BAD_GATEWAY, "the server's reply broke off");
                 self.answered(job.open, broken).await
             }
         }
+    }
+}
+
+impl Exchange {
+    /// Passes on what a server says to a call that is no reply to it.
+    async fn no_reply(
+        &self,
+        mut open: Option<Open>,
+        head: response::Parts,
+        bytes: Vec<u8>,
+    ) -> Response<Outgoing> {
+        // A status that refuses the call says it all.
+        if let Some(open) = open.as_mut().filter(|_| head.status.is_success()) {
+            open.unanswered("the response has no reply to it");
+            if is_unread(&bytes) {
+                open.replied(&bytes);
+            }
+        }
+        self.judge.recorder.close(open).await;
+        Response::from_parts(head, Outgoing::whole(bytes))
     }
 }
 

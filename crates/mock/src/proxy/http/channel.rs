@@ -8,7 +8,7 @@ use std::{
 
 use tokio::{sync::mpsc, time::sleep_until};
 
-use super::replies::Job;
+use super::replies::{Job, Others};
 use crate::proxy::{message::Key, record::Recorder};
 
 /// How many made-up replies may wait for a stream.
@@ -85,15 +85,34 @@ impl Channel {
     pub(super) fn postpone(&self, job: Job, frame: Vec<u8>) {
         postpone(self.sender.clone(), job, frame);
     }
+
+    /// Lets a reply come back when others have left.
+    pub(super) fn let_pass(&self, others: Others, job: Job, frame: Vec<u8>) {
+        let_pass(self.sender.clone(), others, job, frame);
+    }
 }
 
 /// Lets a reply come back when it is due.
 pub(super) fn postpone(sender: mpsc::Sender<Made>, job: Job, frame: Vec<u8>) {
+    let due = job.due;
+    come_back(sender, job, frame, sleep_until(due));
+}
+
+/// Lets a reply come back when others have left.
+pub(super) fn let_pass(sender: mpsc::Sender<Made>, others: Others, job: Job, frame: Vec<u8>) {
+    come_back(sender, job, frame, others.left());
+}
+
+fn come_back(
+    sender: mpsc::Sender<Made>,
+    job: Job,
+    frame: Vec<u8>,
+    until: impl Future<Output = ()> + Send + 'static,
+) {
     tokio::spawn(async move {
         // One that is withdrawn comes back at once, and whoever takes it sees that.
-        let due = job.held.unless_withdrawn(sleep_until(job.due));
         tokio::select! {
-            _ = due => {}
+            _ = job.held.unless_withdrawn(until) => {}
             () = sender.closed() => return,
         }
         let _ = sender.send((frame, Box::new(job))).await;

@@ -2,7 +2,11 @@
 
 use std::{net::SocketAddr, sync::Arc};
 
-use http::{Method, Request, Response, StatusCode, header::CONTENT_TYPE, request::Parts};
+use http::{
+    Method, Request, Response, StatusCode,
+    header::{CONTENT_LENGTH, CONTENT_TYPE},
+    request::Parts,
+};
 use hyper::body::{Bytes, Incoming};
 use mcp_loadtest_core::{
     config::TransportName,
@@ -186,7 +190,7 @@ impl Exchange {
         }
         let (pieces, outgoing) = Outgoing::pieces();
         tokio::spawn(pump::listen(self, body, pieces, open, flood.map(Flood::new)));
-        Response::from_parts(head, outgoing)
+        Response::from_parts(unmeasured(head), outgoing)
     }
 
     /// The session of a request. Over HTTP+SSE that is the address that the server gave out for it.
@@ -228,6 +232,13 @@ pub(super) fn addressed(mut open: Option<Open>, envelope: Option<Envelope>) -> O
 pub(super) fn is_stream(head: &http::response::Parts) -> bool {
     let kind = head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     kind.is_some_and(|kind| kind.to_ascii_lowercase().starts_with("text/event-stream"))
+}
+
+/// The head of a stream that passes through our hands. What is sent is not what came, so it has no
+/// length that could be told.
+pub(super) fn unmeasured(mut head: http::response::Parts) -> http::response::Parts {
+    head.headers.remove(CONTENT_LENGTH);
+    head
 }
 
 pub(super) fn unreachable(error: &std::io::Error) -> Response<Outgoing> {

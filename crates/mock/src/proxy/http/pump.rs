@@ -8,7 +8,7 @@ use tokio::time::{Instant, Interval, interval, sleep_until};
 
 use super::{
     body::{Pieces, Torn},
-    channel::{Channel, postpone},
+    channel::{Channel, let_pass, postpone},
     events::{self, Event, Events},
     exchange::Exchange,
     replies::{Job, Over, beside, send, walk},
@@ -198,8 +198,8 @@ impl Pump {
         Ok(())
     }
 
-    /// A reply that is due later waits here on its own stream, and beside the others of a channel or
-    /// a batch.
+    /// A reply that is due later, or behind another, waits here on its own stream, and beside the
+    /// others of a channel or a batch.
     async fn reply(&mut self, event: &Event, frame: Vec<u8>, mut job: Job) -> Result<(), Over> {
         if job.due > Instant::now() && !job.held.is_withdrawn() {
             if let Some(channel) = &self.channel {
@@ -224,9 +224,22 @@ impl Pump {
             self.exchange.judge.recorder.close(job.open.take()).await;
             return Ok(());
         }
+        let shares_stream = self.channel.is_some() || self.later.is_some();
+        if shares_stream && job.lets_pass() {
+            let others = self.exchange.turn.others();
+            if let Some(channel) = &self.channel {
+                channel.let_pass(others, job, frame);
+            } else if let Some(later) = &mut self.later {
+                later.left += 1;
+                let_pass(later.sender.clone(), others, job, frame);
+            }
+            return Ok(());
+        }
+        // Whoever leaves while it is held has had no reply, so its row is not complete before.
+        beside(&self.pieces, &job.treatment.beside).await?;
         self.note_reply(&mut job, &frame).await;
         let steps = mangle(frame, &job.treatment.mangles);
-        walk(event, steps, &job.treatment, &self.pieces, &self.exchange.turn).await
+        walk(event, steps, &self.pieces, &self.exchange.turn).await
     }
 
     /// Writes down that a reply leaves.

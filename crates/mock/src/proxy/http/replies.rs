@@ -9,10 +9,10 @@ use http::{
 };
 use hyper::body::Bytes;
 use mcp_loadtest_core::fault::{
-    self, Beside, FLOOD_TIME, Instead, REORDER_LIMIT, Step, Treatment, mangle,
+    self, Beside, FLOOD_TIME, Instead, Mangle, REORDER_LIMIT, Step, Treatment, mangle,
 };
 use tokio::{
-    sync::Notify,
+    sync::watch,
     time::{Instant, interval, sleep, sleep_until, timeout},
 };
 
@@ -43,16 +43,27 @@ pub(super) struct Job {
 
 /// Lets replies wait for each other.
 #[derive(Debug, Default)]
-pub(super) struct Turn(Notify);
+pub(super) struct Turn(watch::Sender<()>);
+
+/// The replies that leave from now on.
+pub(super) struct Others(watch::Receiver<()>);
 
 impl Turn {
     /// A reply has left: those that wait may follow.
     pub(super) fn pass(&self) {
-        self.0.notify_waiters();
+        self.0.send_replace(());
     }
 
-    async fn wait(&self) {
-        let _ = timeout(REORDER_LIMIT, self.0.notified()).await;
+    /// Whoever is to wait for others takes this before they can leave.
+    pub(super) fn others(&self) -> Others {
+        Others(self.0.subscribe())
+    }
+}
+
+impl Others {
+    /// Waits until one has left, though not for ever.
+    pub(super) async fn left(mut self) {
+        let _ = timeout(REORDER_LIMIT, self.0.changed()).await;
     }
 }
 
@@ -60,6 +71,14 @@ impl Job {
     /// Whether the reply may pass as it is, unseen.
     pub(super) fn is_nothing(&self) -> bool {
         self.treatment.is_nothing() && self.open.is_none()
+    }
+
+    /// Whether the reply still has to wait for another; it is not asked to a second time.
+    pub(super) fn lets_pass(&mut self) -> bool {
+        let mangles = &mut self.treatment.mangles;
+        let before = mangles.len();
+        mangles.retain(|mangle| *mangle != Mangle::Reorder);
+        mangles.len() < before
     }
 
     /// The response to a call whose reply is one JSON message.
@@ -75,27 +94,55 @@ impl Job {
         if let Some(open) = &mut self.open {
             open.replied(&frame);
         }
-        let steps = mangle(frame, &self.treatment.mangles);
-        exchange.judge.recorder.close(self.open.take()).await;
-        respond(head, steps, self.treatment, exchange).await
+        let Treatment { mangles, beside, .. } = self.treatment;
+        let opens = self.open.take().into_iter().collect();
+        let answer = Answer { steps: mangle(frame, &mangles), beside, opens };
+        respond(head, answer, exchange).await
+    }
+}
+
+/// What is sent in answer to one request.
+pub(super) struct Answer {
+    pub(super) steps: Vec<Step>,
+    pub(super) beside: Vec<Beside>,
+    /// The rows of the calls that it answers. They are complete when it leaves: whoever goes away
+    /// before has had no reply.
+    pub(super) opens: Vec<Open>,
+}
+
+impl Answer {
+    /// Sends it as events.
+    pub(super) async fn walk(self, pieces: &Pieces, exchange: &Exchange) -> Result<(), Over> {
+        beside(pieces, &self.beside).await?;
+        write_down(self.opens, exchange).await;
+        walk(&Event::named_message(), self.steps, pieces, &exchange.turn).await
+    }
+}
+
+/// Their calls have been answered.
+pub(super) async fn write_down(opens: Vec<Open>, exchange: &Exchange) {
+    for open in opens {
+        exchange.judge.recorder.close(Some(open)).await;
     }
 }
 
 /// A response that is these steps: a body if it can be one, and else a stream.
 pub(super) async fn respond(
     mut head: Parts,
-    steps: Vec<Step>,
-    treatment: Treatment,
+    answer: Answer,
     exchange: Arc<Exchange>,
 ) -> Response<Outgoing> {
     head.headers.entry(CONTENT_TYPE).or_insert(HeaderValue::from_static("application/json"));
-    if steps.len() > 1 || !treatment.beside.is_empty() {
-        return into_events(head, steps, treatment, exchange);
+    if answer.steps.len() > 1 || !answer.beside.is_empty() {
+        return into_events(head, answer, exchange);
     }
+    if let [Step::Late(_)] = &*answer.steps {
+        exchange.turn.others().left().await;
+    }
+    write_down(answer.opens, &exchange).await;
     let (pieces, outgoing) = Outgoing::pieces();
-    let outgoing = match steps.into_iter().next() {
+    let outgoing = match answer.steps.into_iter().next() {
         Some(Step::Late(frame)) => {
-            exchange.turn.wait().await;
             announce(&mut head, frame.len());
             Outgoing::whole(frame)
         }
@@ -120,18 +167,12 @@ pub(super) async fn respond(
 }
 
 /// Several messages need a stream.
-fn into_events(
-    mut head: Parts,
-    steps: Vec<Step>,
-    treatment: Treatment,
-    exchange: Arc<Exchange>,
-) -> Response<Outgoing> {
+fn into_events(mut head: Parts, answer: Answer, exchange: Arc<Exchange>) -> Response<Outgoing> {
     head.headers.remove(CONTENT_LENGTH);
     head.headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     let (pieces, outgoing) = Outgoing::pieces();
     tokio::spawn(async move {
-        let event = Event::named_message();
-        let _ = walk(&event, steps, &treatment, &pieces, &exchange.turn).await;
+        let _ = answer.walk(&pieces, &exchange).await;
     });
     Response::from_parts(head, outgoing)
 }
@@ -144,17 +185,15 @@ pub(super) struct Over;
 pub(super) async fn walk(
     event: &Event,
     steps: Vec<Step>,
-    treatment: &Treatment,
     pieces: &Pieces,
     turn: &Turn,
 ) -> Result<(), Over> {
-    beside(pieces, &treatment.beside).await?;
     for step in steps {
         match step {
             Step::Frame(frame) => send(pieces, event.with(&frame)).await?,
             Step::Raw(bytes) => send(pieces, bytes).await?,
             Step::Late(frame) => {
-                turn.wait().await;
+                turn.others().left().await;
                 send(pieces, event.with(&frame)).await?;
             }
             Step::Drip { frame, bytes_per_second } => {

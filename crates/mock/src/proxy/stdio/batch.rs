@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep_until};
 use super::{
     held::{Company, Made},
     outlet::Out,
-    relay::Relay,
+    relay::{Relay, Wait},
 };
 use crate::{
     mcp::batch::joined,
@@ -75,7 +75,8 @@ impl Relay {
             self.calls.lock().insert(call.id, held);
             return Some(bytes);
         };
-        let (due, travels) = (held.due, held.treatment.company());
+        let travels = held.treatment.company();
+        let wait = Wait::of(&held);
         self.calls.lock().insert(call.id.clone(), held);
         match instead.frame(&call.id, call.era) {
             Some(frame) if travels == fault::Company::Together => {
@@ -83,7 +84,7 @@ impl Relay {
             }
             _ => {
                 let line = array(&[bytes]);
-                tokio::spawn(self.clone().replace(instead, call, line, due));
+                tokio::spawn(self.clone().replace(instead, call, line, wait));
             }
         }
         None
@@ -154,7 +155,7 @@ impl Relay {
     fn due(&self, parts: &[Part]) -> Instant {
         let calls = self.calls.lock();
         let held = parts.iter().filter_map(|part| calls.get(part.id.as_ref()?));
-        let dues = held.filter(|held| !held.cancelled).map(|held| held.due);
+        let dues = held.filter(|held| !held.withdrawn.is_cancelled()).map(|held| held.due);
         dues.max().unwrap_or_else(Instant::now)
     }
 
@@ -182,7 +183,7 @@ impl Relay {
                 continue;
             };
             let held = self.calls.lock().remove(&id);
-            let Some(mut held) = held.filter(|held| !held.cancelled) else {
+            let Some(mut held) = held.filter(|held| !held.withdrawn.is_cancelled()) else {
                 // It was withdrawn while it waited.
                 original = None;
                 continue;

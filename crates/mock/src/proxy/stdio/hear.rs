@@ -45,7 +45,7 @@ impl Relay {
             if held.treatment.ignores_cancel {
                 return false;
             }
-            held.cancelled = true;
+            held.withdrawn.cancel();
             (held.open.take(), held.due, held.forwarded, held.company.take())
         };
         self.withdrawn.notify_waiters();
@@ -56,7 +56,7 @@ impl Relay {
         tokio::spawn(async move {
             sleep_until(due).await;
             let mut calls = relay.calls.lock();
-            if calls.get(&id).is_some_and(|held| held.cancelled) {
+            if calls.get(&id).is_some_and(|held| held.withdrawn.is_cancelled()) {
                 calls.remove(&id);
             }
         });

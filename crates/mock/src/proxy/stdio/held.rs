@@ -7,6 +7,7 @@ use std::{
 
 use mcp_loadtest_core::fault::Treatment;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use crate::proxy::{message::Key, open::Open};
 
@@ -17,8 +18,8 @@ pub(super) struct Held {
     pub(super) due: Instant,
     /// Whether the server knows of it.
     pub(super) forwarded: bool,
-    /// Whether its reply is thrown away.
-    pub(super) cancelled: bool,
+    /// Fires when the client withdraws it; its reply is thrown away then.
+    pub(super) withdrawn: CancellationToken,
     pub(super) open: Option<Open>,
     /// What waits for its reply, if it came in a batch and the server is to answer it.
     pub(super) company: Option<Arc<Company>>,

@@ -10,6 +10,7 @@ use tokio::{
     sync::{Notify, mpsc},
     time::{Duration, Instant, sleep, sleep_until},
 };
+use tokio_util::sync::CancellationToken;
 
 use super::{
     Input, ProxyEnd,
@@ -37,6 +38,18 @@ pub(super) struct Relay {
     pub(super) to_client: mpsc::Sender<Out>,
     to_server: mpsc::Sender<Input>,
     end: mpsc::Sender<ProxyEnd>,
+}
+
+/// How long what takes the place of a reply waits.
+pub(super) struct Wait {
+    due: Instant,
+    withdrawn: CancellationToken,
+}
+
+impl Wait {
+    pub(super) fn of(held: &Held) -> Self {
+        Self { due: held.due, withdrawn: held.withdrawn.clone() }
+    }
 }
 
 impl Relay {
@@ -139,12 +152,12 @@ impl Relay {
         if held.treatment.is_nothing() && held.open.is_none() {
             return self.forward(line).await;
         }
-        let (due, instead) = (held.due, held.treatment.instead.clone());
+        let (wait, instead) = (Wait::of(&held), held.treatment.instead.clone());
         self.calls.lock().insert(call.id.clone(), held);
         match instead {
             None => self.forward(line).await,
             Some(instead) => {
-                tokio::spawn(self.clone().replace(instead, call, line, due));
+                tokio::spawn(self.clone().replace(instead, call, line, wait));
             }
         }
     }
@@ -165,7 +178,7 @@ impl Relay {
             due: Instant::now() + held_for + treatment.delay,
             forwarded: treatment.instead.is_none(),
             treatment,
-            cancelled: false,
+            withdrawn: CancellationToken::new(),
             open,
             company: None,
         }
@@ -177,29 +190,54 @@ impl Relay {
         instead: Instead,
         call: Call,
         line: Vec<u8>,
-        due: Instant,
+        wait: Wait,
     ) {
-        sleep_until(due).await;
+        // A call that is withdrawn while it loads lets go of the lock, which is cold again then.
+        let gate = tokio::select! {
+            biased;
+            () = wait.withdrawn.cancelled() => return,
+            gate = self.before(&instead, wait.due) => gate,
+        };
+        if gate == Gate::Pass {
+            return self.let_through(&call.id, line, &wait.withdrawn).await;
+        }
         match &instead {
-            Instead::Hang => sleep(HANG_LIMIT).await,
-            Instead::LazyInit => {
-                if self.judge.gate().await == Gate::Pass {
-                    if let Some(held) = self.calls.lock().get_mut(&call.id) {
-                        held.forwarded = true;
-                    }
-                    return self.forward(line).await;
-                }
-            }
             Instead::Cut(_) => return self.finish(ProxyEnd::Cut).await,
             Instead::Crash(code) => return self.finish(ProxyEnd::Crash(*code)).await,
             // The last two are statuses, which no pipe has; the proxy refused them at its start.
-            Instead::Error { .. }
+            Instead::Hang
+            | Instead::LazyInit
+            | Instead::Error { .. }
             | Instead::ToolError { .. }
             | Instead::Http { .. }
             | Instead::SessionLost => {}
         }
         if let Some(frame) = instead.frame(&call.id, call.era) {
             self.deliver(&call.id, frame).await;
+        }
+    }
+
+    /// Waits for as long as what takes the reply's place wants; whether the server answers after all.
+    async fn before(&self, instead: &Instead, due: Instant) -> Gate {
+        sleep_until(due).await;
+        match instead {
+            Instead::Hang => sleep(HANG_LIMIT).await,
+            Instead::LazyInit => return self.judge.gate().await,
+            _ => {}
+        }
+        Gate::Hung
+    }
+
+    /// A call that waited goes to the server, unless it was withdrawn.
+    async fn let_through(&self, id: &Key, line: Vec<u8>, withdrawn: &CancellationToken) {
+        // With its place in the queue nothing can come between the call and word that it has left: a
+        // cancel is told to the server behind it, or not at all and then it does not leave.
+        let Ok(place) = self.to_server.reserve().await else { return };
+        let mut calls = self.calls.lock();
+        let held = calls.get_mut(id).filter(|_| !withdrawn.is_cancelled());
+        if let Some(held) = held {
+            held.forwarded = true;
+            place.send(Input::Bytes(line));
         }
     }
 
@@ -210,7 +248,7 @@ impl Relay {
             // The server answers one by one.
             self.release(company.take());
         }
-        if held.cancelled {
+        if held.withdrawn.is_cancelled() {
             return;
         }
         for notice in notice::beside(&held.treatment.beside) {

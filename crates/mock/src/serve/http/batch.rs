@@ -38,7 +38,7 @@ impl Connection {
         if gathered.is_quiet() {
             self.write_down(rows, |row| row.http_status = Some(status::ACCEPTED)).await;
             Response::empty(status::ACCEPTED).render(keep_alive, &mut self.output);
-            return self.reply(0, keep_alive).await;
+            return self.accept(0, keep_alive).await;
         }
         let reply = Reply {
             keep_alive,

@@ -50,7 +50,7 @@ enum Step {
     /// Read until there are so many.
     Read { until: usize, give_leave: bool },
     /// The reply is written; so many bytes have been used.
-    Replied { used: usize, keep_alive: bool, row: Option<Box<Row>> },
+    Replied { used: usize, keep_alive: bool, is_reply: bool, row: Option<Box<Row>> },
     /// The reply takes its time.
     Later { used: usize, keep_alive: bool, pending: Box<Pending>, session: Arc<Session> },
     /// The replies take their time.
@@ -104,12 +104,16 @@ impl Connection {
     async fn turn(&mut self) -> io::Result<After> {
         match self.step() {
             Step::Read { until, give_leave } => self.read(until, give_leave).await,
-            Step::Replied { used, keep_alive, row } => {
+            Step::Replied { used, keep_alive, is_reply, row } => {
                 if let Some(row) = row {
                     // A log that cannot be written says so at the end, when everybody hears it.
                     let _ = self.hub.server.audit().record(row).await;
                 }
-                self.reply(used, keep_alive).await
+                reply::send(&mut self.stream, &self.output).await?;
+                if is_reply {
+                    self.hub.server.has_replied();
+                }
+                self.close_turn(used, keep_alive).await
             }
             Step::Later { used, keep_alive, pending, session } => {
                 self.use_up(used);
@@ -131,7 +135,7 @@ impl Connection {
                 self.use_up(used);
                 let response = sse::post(&self.hub, &head, &body, &self.from).await;
                 response.render(keep_alive, &mut self.output);
-                self.reply(0, keep_alive).await
+                self.accept(0, keep_alive).await
             }
             Step::Upgrade { used, head, accept } => {
                 self.use_up(used);
@@ -164,13 +168,15 @@ impl Connection {
         let keep_alive = head.keep_alive;
         match self.route(&head, body) {
             Route::Verdict(Verdict::Reply(response, row)) => {
-                let is_answer = response.status == status::OK && !response.body.is_empty();
+                // A status that accepts a message is no reply.
+                let is_reply = !response.body.is_empty();
+                let is_answer = response.status == status::OK && is_reply;
                 if self.hub.always_stream && is_answer {
                     response.render_as_event(keep_alive, &mut self.output);
                 } else {
                     response.render(keep_alive, &mut self.output);
                 }
-                Step::Replied { used, keep_alive, row }
+                Step::Replied { used, keep_alive, is_reply, row }
             }
             Route::Verdict(Verdict::Later(pending, session)) => {
                 Step::Later { used, keep_alive, pending, session }
@@ -217,7 +223,7 @@ impl Connection {
         let origin = Origin { caller: Some(&self.from), ..Origin::default() };
         let row = endpoint::refused(&self.hub, &origin, refusal, self.input.len());
         refusal.render(false, &mut self.output);
-        Step::Replied { used: self.input.len(), keep_alive: false, row }
+        Step::Replied { used: self.input.len(), keep_alive: false, is_reply: false, row }
     }
 
     /// Reads until there are so many bytes.
@@ -258,10 +264,14 @@ impl Connection {
         self.begun = None;
     }
 
-    /// Sends what was written.
-    pub(super) async fn reply(&mut self, used: usize, keep_alive: bool) -> io::Result<After> {
+    /// Sends what was written, which is no reply.
+    pub(super) async fn accept(&mut self, used: usize, keep_alive: bool) -> io::Result<After> {
         reply::send(&mut self.stream, &self.output).await?;
-        self.hub.server.has_replied();
+        self.close_turn(used, keep_alive).await
+    }
+
+    /// All that was written has been sent.
+    async fn close_turn(&mut self, used: usize, keep_alive: bool) -> io::Result<After> {
         self.output.clear();
         self.output.shrink_to(KEPT);
         self.use_up(used);

@@ -151,7 +151,7 @@ impl BoundMock {
         // Whatever ended it: what still runs is cancelled and has a moment to be written down.
         self.server.end().cancel();
         hub.tasks.close();
-        // Whatever does not care that it was cancelled is left behind.
+        // A log that cannot keep up must not hold up the end.
         let _ = timeout(FAREWELL, hub.tasks.wait()).await;
         Ok(served)
     }

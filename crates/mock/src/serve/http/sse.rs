@@ -73,6 +73,7 @@ pub(super) async fn stream(connection: &mut Connection) -> io::Result<After> {
 }
 
 async fn obey(connection: &mut Connection, out: Out) -> io::Result<After> {
+    let is_reply = matches!(&out, Out::Ending(Ending::Reply { .. }));
     let steps = match out {
         Out::Message(frame) => vec![Step::Frame(frame)],
         Out::Ending(Ending::Reply { steps, .. }) => steps,
@@ -101,7 +102,9 @@ async fn obey(connection: &mut Connection, out: Out) -> io::Result<After> {
             }
         }
     }
-    connection.hub.server.has_replied();
+    if is_reply {
+        connection.hub.server.has_replied();
+    }
     Ok(After::Open)
 }
 
@@ -129,6 +132,8 @@ pub(super) async fn post(hub: &Hub, head: &[u8], body: &[u8], from: &Caller) -> 
     if taken.replied {
         // A stream that is gone has nobody to read the reply.
         let _ = client.outbox.send(Out::Message(out)).await;
+        // Whoever waited for it queues up behind it.
+        hub.server.has_replied();
     }
     match taken.later {
         Some(pending) if pending.answers_by_status() => {

@@ -155,6 +155,7 @@ async fn take(
 }
 
 async fn obey(socket: &mut Socket<'_>, dialogue: &Dialogue, out: Out) -> Told {
+    let is_reply = matches!(&out, Out::Ending(Ending::Reply { .. }));
     let steps = match out {
         Out::Message(frame) => vec![Step::Frame(frame)],
         Out::Ending(Ending::Reply { steps, .. }) => steps,
@@ -182,7 +183,9 @@ async fn obey(socket: &mut Socket<'_>, dialogue: &Dialogue, out: Out) -> Told {
             }
         }
     }
-    dialogue.server().has_replied();
+    if is_reply {
+        dialogue.server().has_replied();
+    }
     Ok(After::Open)
 }
 

@@ -1,8 +1,9 @@
 //! Another reply than the usual, or the usual one in another way.
 
-use mcp_loadtest_core::{config::TransportName, fault::REORDER_LIMIT};
+use mcp_loadtest_core::{config::TransportName, fault::REORDER_LIMIT, mcp::Era};
+use mcp_loadtest_mock::Mock;
 use serde_json::json;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use crate::peer::{Got, Peer, text_of};
 
@@ -81,6 +82,26 @@ pub(super) async fn overtaken(mut peer: Peer) {
     let second = peer.call("echo", json!({})).await;
     for id in [second, first] {
         assert_eq!(peer.frame(id).await.json()["id"], id);
+    }
+}
+
+/// Neither what nobody asked for nor a status that accepts a message is a reply.
+#[tokio::test]
+async fn only_a_reply_lets_another_pass() {
+    use TransportName::{Http, Sse, Stdio, Ws};
+    for transport in [Stdio, Http, Sse, Ws] {
+        for flood in ["none", "flood:50"] {
+            let faults = ["reorder@nth=1", flood].map(|fault| fault.parse().unwrap());
+            let mock = faults.into_iter().fold(Mock::new(), Mock::fault);
+            let mut peer = Peer::start(mock, transport, Era::Legacy).await;
+            let begun = Instant::now();
+            let id = peer.call("echo", json!({})).await;
+            for _ in 0..3 {
+                peer.notify("notifications/roots/list_changed", json!({})).await;
+            }
+            peer.reply(id).await;
+            assert!(begun.elapsed() >= REORDER_LIMIT, "{transport:?} {flood}");
+        }
     }
 }
 

@@ -19,6 +19,8 @@ mod sse;
 mod stdio;
 mod ws;
 
+use std::net::SocketAddr;
+
 use mcp_loadtest_core::{
     config::TransportName,
     fault::{HANG_CODE, HANG_LIMIT},
@@ -62,11 +64,16 @@ impl Peer {
         peer
     }
 
+    /// A client of whatever listens there.
+    pub(crate) async fn visit(transport: TransportName, era: Era, address: SocketAddr) -> Self {
+        let line = Line::open(transport, era, address).await;
+        Self::open(transport, era, line, None).await
+    }
+
     /// Another client of the same mock, which must be reached over HTTP.
     pub(crate) async fn join(&self) -> Self {
         let Line::Http(client) = &self.line else { panic!("only HTTP has many clients") };
-        let line = Line::open(self.transport, self.era, client.address).await;
-        Self::open(self.transport, self.era, line, None).await
+        Self::visit(self.transport, self.era, client.address).await
     }
 
     /// Makes a session; over HTTP it takes the place of the former.
