@@ -174,6 +174,7 @@ impl Inner {
                 if let Some(prepared) = &slot.prepared {
                     prepared.saw_answer(started);
                 }
+                self.behind.answered(started);
                 self.emit(&Event::Response { call, at, result: Cow::Borrowed(raw_of(&body)) });
                 match keep {
                     None => Ended::Well(at),

@@ -243,7 +243,7 @@ async fn hear(session: Weak<Inner>, mut hearing: Hearing, limit: usize) {
     if !sse.closing.get() {
         let category = ErrorCategory::Disconnected;
         let seen = Break { category, code: None, message: message.into() };
-        inner.losing.all(&seen);
+        inner.losing.all(&seen, inner.clock.now());
         let cause = inner.why_lost(seen).await;
         inner.break_off(cause);
     }
