@@ -140,7 +140,7 @@ impl HttpLink {
         parser: &mut SseParser,
     ) -> Result<StreamEnd, Trouble> {
         loop {
-            self.hand_on(inner, incoming, parser)?;
+            self.hand_on(inner, id, incoming, parser)?;
             if id != 0 && inner.slots.borrow_mut().waiting(id).is_none() {
                 return Ok(StreamEnd::Settled);
             }
@@ -150,10 +150,12 @@ impl HttpLink {
         }
     }
 
-    /// Hands on the events that have come. `false`: nothing has.
+    /// Hands on the events that have come on the stream of the call `id`, or of none (0). `false`: nothing
+    /// has come.
     pub(super) fn hand_on(
         &self,
         inner: &Inner,
+        id: u64,
         incoming: &mut Incoming,
         parser: &mut SseParser,
     ) -> Result<bool, Trouble> {
@@ -167,14 +169,15 @@ impl HttpLink {
             Piece::Event(event) if event.kind == Kind::Message => inner.take_frame(&event.data, at),
             // Events of other names are for others: clients of this transport pass them over.
             Piece::Event(_) => {}
-            Piece::TooLong(head) => inner.take_oversized(&head, limit, at),
+            Piece::TooLong(head) => inner.take_oversized_event(id, &head, limit, at),
         });
         Ok(!body.is_empty())
     }
 
     /// The reply is there; the end of its stream is somebody else's business.
     fn drain_later(&self, inner: &Inner, mut incoming: Incoming, mut parser: SseParser) {
-        if self.hand_on(inner, &mut incoming, &mut parser).is_ok() && incoming.decoder.is_done() {
+        if self.hand_on(inner, 0, &mut incoming, &mut parser).is_ok() && incoming.decoder.is_done()
+        {
             self.keep(incoming);
             return;
         }

@@ -435,3 +435,64 @@ async fn a_flood_of_questions_takes_few_connections() {
     })
     .await;
 }
+
+/// An event that is too long and shows no id near its beginning, where others write it last.
+fn long_event(id: &Value) -> String {
+    let text = "x".repeat(200 * KIB);
+    format!("data: {{\"result\":{{\"text\":\"{text}\"}},\"jsonrpc\":\"2.0\",\"id\":{id}}}\n\n")
+}
+
+/// The stream says whose reply it is. Such calls were told as a deadlock, or as connections that closed.
+#[tokio::test]
+async fn a_reply_that_is_too_long_is_known_by_its_stream() {
+    for ends in [true, false] {
+        bounded(async move {
+            let server = script(move |asked| async move {
+                if !asked.is("tools/call") {
+                    return asked.well().await;
+                }
+                let event = format!("{EVENTS}{}", long_event(&asked.message["id"]));
+                asked.with(&event).await.filter(|_| !ends)
+            })
+            .await;
+            let (options, notes) = options(64 * KIB);
+            let session = open(&server, &options).await.unwrap();
+            // Two, so that none of them is the only one that waits.
+            let (one, two) = tokio::join!(call(&session), call(&session));
+            failed(&one, ErrorCategory::Malformed, "");
+            failed(&two, ErrorCategory::Malformed, "");
+            assert_eq!(notes.of(note::FRAME_TOO_LARGE).len(), 2);
+        })
+        .await;
+    }
+}
+
+/// Nobody awaits anything on a stream that has brought its reply.
+#[tokio::test]
+async fn what_is_too_long_behind_a_reply_ends_no_other_call() {
+    bounded(async {
+        let (options, notes) = options(64 * KIB);
+        let (is_first, seen) = (Rc::new(Cell::new(true)), notes.clone());
+        let server = script(move |asked| {
+            let (is_first, seen) = (is_first.clone(), seen.clone());
+            async move {
+                if !asked.is("tools/call") {
+                    return asked.well().await;
+                }
+                if is_first.replace(false) {
+                    let events = format!("{EVENTS}{}{}", asked.event(), long_event(&json!(1)));
+                    return asked.with(&events).await;
+                }
+                while seen.of(note::FRAME_TOO_LARGE).is_empty() {
+                    sleep(Duration::from_millis(5)).await;
+                }
+                asked.well().await
+            }
+        })
+        .await;
+        let session = open(&server, &options).await.unwrap();
+        let (one, two) = tokio::join!(call(&session), call(&session));
+        assert_eq!((one.failure(), two.failure()), (None, None));
+    })
+    .await;
+}

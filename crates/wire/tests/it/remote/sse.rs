@@ -124,6 +124,29 @@ async fn calls_share_one_stream_and_reuse_connections() {
     .await;
 }
 
+/// A broken reply with somebody's id near its beginning was the reply to nobody: its call seemed to hang.
+#[tokio::test]
+async fn an_id_within_a_broken_result_is_not_that_of_the_call() {
+    bounded(async {
+        let server = script(accept(), |mut stage| async move {
+            stage.greet().await?;
+            for inner in [42_000_000, 1] {
+                let id = stage.request().await?["id"].clone();
+                let result = format!(r#"{{"structuredContent":{{"id":{inner},"v":NaN}}}}"#);
+                let reply = format!(r#"{{"result":{result},"jsonrpc":"2.0","id":{id}}}"#);
+                say(&mut stage.stream, format!("event: message\ndata: {reply}\n\n")).await;
+            }
+            stage.behave().await
+        })
+        .await;
+        let session = open(&server.target, &options(KIB).0).await.unwrap();
+        for _ in 0..2 {
+            failed(&call(&session).await, ErrorCategory::Malformed, "not_json");
+        }
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn replies_may_come_in_any_order() {
     bounded(async {
