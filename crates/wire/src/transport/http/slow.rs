@@ -15,11 +15,15 @@ use super::{
     sse::{Kind, Piece, SseParser},
     stream::Stream,
 };
-use crate::session::{Inner, Session};
+use crate::{
+    session::{Inner, Session},
+    transport::Link,
+};
 
 /// How long the rest of a stream may take after the reply that it carried.
 const DRAIN_LIMIT: Duration = Duration::from_secs(5);
-/// Streams that may go on after their replies: a server that ends none must not take all our connections.
+/// Streams that may go on after their replies, or twice as many as calls were in flight: a server that ends
+/// none must not take all our connections.
 const MOST_RESTS: usize = 64;
 /// A stream is not resumed faster than this, so that a server which always hangs up at once costs
 /// little.
@@ -183,7 +187,11 @@ impl HttpLink {
         }
         let mut rests = self.rests.borrow_mut();
         while rests.try_join_next().is_some() {}
-        if let Some(session) = inner.session().filter(|_| rests.len() < MOST_RESTS) {
+        // Replies that come together leave fewer and fewer calls in flight, and more and more rests.
+        let in_flight = self.most_in_flight.get().max(inner.slots.borrow().in_flight() + 1);
+        self.most_in_flight.set(in_flight);
+        let most = MOST_RESTS.max(2 * in_flight);
+        if let Some(session) = inner.session().filter(|_| rests.len() < most) {
             rests.spawn_local(async move {
                 let _ = tokio::time::timeout(DRAIN_LIMIT, drain(session, incoming, parser)).await;
             });
@@ -218,7 +226,13 @@ impl HttpLink {
 }
 
 async fn drain(session: Session, mut incoming: Incoming, mut parser: SseParser) {
-    if let crate::transport::Link::Http(http) = &session.inner.link
+    let http = match &session.inner.link {
+        Link::Http(http) => Some(http),
+        // What it answers to a POST; the stream on which it speaks is read elsewhere.
+        Link::Sse(sse) => sse.for_posts(),
+        Link::Stdio(_) | Link::WebSocket(_) => None,
+    };
+    if let Some(http) = http
         && http.read_events(&session.inner, 0, &mut incoming, &mut parser).await.is_ok()
     {
         http.keep(incoming);

@@ -190,6 +190,11 @@ impl SseLink {
         }
     }
 
+    /// The connections for what we say, once it is known where to.
+    pub(crate) fn for_posts(&self) -> Option<&HttpLink> {
+        self.post.get()
+    }
+
     /// Closes the stream, which is how the session ends.
     pub(crate) fn close(&self) {
         self.closing.set(true);

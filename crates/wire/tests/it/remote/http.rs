@@ -9,7 +9,13 @@ use std::{
 use mcp_loadtest_core::{event::note, mcp::Revision, outcome::ErrorCategory};
 use mcp_loadtest_wire::session::{Address, OpenError, Outgoing, Session, Target};
 use serde_json::{Value, json};
-use tokio::{io::AsyncReadExt as _, net::TcpStream, sync::Notify, task::spawn_local, time::sleep};
+use tokio::{
+    io::AsyncReadExt as _,
+    net::TcpStream,
+    sync::Notify,
+    task::{JoinSet, spawn_local},
+    time::sleep,
+};
 
 use super::support::{
     LIMIT, answer, bind, bounded, call, failed, header, open, options, read_head, say,
@@ -493,6 +499,49 @@ async fn what_is_too_long_behind_a_reply_ends_no_other_call() {
         let session = open(&server, &options).await.unwrap();
         let (one, two) = tokio::join!(call(&session), call(&session));
         assert_eq!((one.failure(), two.failure()), (None, None));
+    })
+    .await;
+}
+
+/// Where more than 64 streams went on after their replies, the connections of the others were closed.
+#[tokio::test]
+async fn as_many_streams_may_go_on_as_calls_were_in_flight() {
+    const CALLS: usize = 100;
+    bounded(async {
+        let (asked_for, closed) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));
+        let counted = closed.clone();
+        let server = script(move |asked| {
+            let (asked_for, closed) = (asked_for.clone(), counted.clone());
+            async move {
+                if !asked.is("tools/call") {
+                    return asked.well().await;
+                }
+                asked_for.set(asked_for.get() + 1);
+                while asked_for.get() < CALLS {
+                    sleep(Duration::from_millis(5)).await;
+                }
+                let events = format!("{EVENTS}{}", asked.event());
+                let (socket, mut byte) = (asked.with(&events).await?, [0]);
+                tokio::select! {
+                    _ = socket.peek(&mut byte) => closed.set(closed.get() + 1),
+                    () = sleep(Duration::from_secs(1)) => {}
+                }
+                None
+            }
+        })
+        .await;
+        let session = open(&server, &options(KIB).0).await.unwrap();
+        let mut calls = JoinSet::new();
+        for _ in 0..CALLS {
+            let session = session.clone();
+            calls.spawn_local(async move { call(&session).await });
+        }
+        for reply in calls.join_all().await {
+            assert_eq!(reply.failure(), None, "{reply:?}");
+        }
+        // As long as the streams go on.
+        sleep(Duration::from_millis(500)).await;
+        assert_eq!(closed.get(), 0);
     })
     .await;
 }
