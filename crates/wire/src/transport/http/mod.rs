@@ -73,7 +73,7 @@ pub(crate) struct HttpLink {
     /// Streams that go on after the reply that they carried.
     rests: RefCell<JoinSet<()>>,
     /// How many calls were in flight when such a stream was left.
-    most_in_flight: Cell<usize>,
+    most_in_flight: Cell<u32>,
 }
 
 impl HttpLink {

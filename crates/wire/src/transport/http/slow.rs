@@ -188,9 +188,9 @@ impl HttpLink {
         let mut rests = self.rests.borrow_mut();
         while rests.try_join_next().is_some() {}
         // Replies that come together leave fewer and fewer calls in flight, and more and more rests.
-        let in_flight = self.most_in_flight.get().max(inner.slots.borrow().in_flight() + 1);
-        self.most_in_flight.set(in_flight);
-        let most = MOST_RESTS.max(2 * in_flight);
+        let in_flight = inner.slots.borrow().in_flight() as u32 + 1;
+        self.most_in_flight.update(|most| most.max(in_flight));
+        let most = MOST_RESTS.max(2 * self.most_in_flight.get() as usize);
         if let Some(session) = inner.session().filter(|_| rests.len() < most) {
             rests.spawn_local(async move {
                 let _ = tokio::time::timeout(DRAIN_LIMIT, drain(session, incoming, parser)).await;
