@@ -3,6 +3,7 @@
 use std::{cell::RefCell, rc::Rc, time::Duration};
 
 use mcp_loadtest_core::{
+    outcome::Outcome,
     pace::{Cap, Rate},
     seed::Dice,
 };
@@ -84,7 +85,11 @@ async fn call_again_and_again(shared: Rc<Callers>, rank: u32) {
                 None => return,
             },
         };
-        elapsed = context.load_time(shared.begin, ended.at);
+        elapsed = match ended.outcome {
+            Outcome::Ok => context.load_time(shared.begin, ended.at),
+            // A call that lost its connection may have ended long before we heard why.
+            Outcome::Failed(_) => shared.elapsed(),
+        };
         if ended.cut_off(&shared.lane) {
             let left = part.arrival.length().saturating_sub(elapsed);
             pause = (pause * 2).clamp(PAUSES.0, PAUSES.1);

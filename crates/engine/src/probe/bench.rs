@@ -210,9 +210,12 @@ impl Bench {
         *self.held.borrow_mut() = None;
     }
 
-    /// Adds a result. A server that was away for a moment has not held, whatever it answered before.
+    /// Adds a result. A server that was away for a moment has not held, whatever it answered before; what
+    /// was not tried says nothing of it.
     pub(crate) fn tell(&self, mut result: CaseResult) {
-        if let Some(said) = self.away.take().filter(|_| result.severity < Some(Severity::Warning)) {
+        let was_tried = result.verdict != CaseVerdict::Skipped;
+        let away = if was_tried { self.away.take() } else { None };
+        if let Some(said) = away.filter(|_| result.severity < Some(Severity::Warning)) {
             result.verdict = CaseVerdict::Broken;
             result.severity = Some(Severity::Warning);
             result.detail = format!("nobody was served for a moment after this: it {said}");
@@ -229,10 +232,26 @@ impl Bench {
     /// a word: that is the check's finding, not the next one's. What it said itself, after `told`, is not said
     /// again.
     pub(crate) async fn look_after(&self, check: &Check, told: usize) {
+        let what_comes = |verdict| check.case("what comes after it", verdict);
+        match self.what_it_left().await {
+            Some((verdict, why)) => {
+                // Dead is worse than away.
+                self.away.take();
+                if !self.results.borrow()[told..].iter().any(is_death) {
+                    self.tell(what_comes(verdict).detail(why));
+                }
+            }
+            None if self.away.borrow().is_some() => self.tell(what_comes(CaseVerdict::Held)),
+            None => {}
+        }
+    }
+
+    /// The death that a check has left behind.
+    async fn what_it_left(&self) -> Option<(CaseVerdict, String)> {
         let lost = self.lost.take().map(|why| (CaseVerdict::Crashed, why));
         // Behind an address others may have ended the server since, by leaving for example.
         if !matches!(self.target, Target::Stdio(_)) {
-            return;
+            return None;
         }
         let shared = self.shared.borrow().clone();
         let dead = match shared {
@@ -243,13 +262,7 @@ impl Bench {
             self.drop_shared().await;
             self.lost.take();
         }
-        let Some((verdict, why)) = lost.or(dead) else { return };
-        let is_death = |result: &CaseResult| {
-            matches!(result.verdict, CaseVerdict::Crashed | CaseVerdict::Hung)
-        };
-        if !self.results.borrow()[told..].iter().any(is_death) {
-            self.tell(check.case("what comes after it", verdict).detail(why));
-        }
+        lost.or(dead)
     }
 
     /// Says why a check tried nothing.
@@ -276,5 +289,70 @@ impl Bench {
     /// Everything that was told.
     pub(crate) fn results(&self) -> Vec<CaseResult> {
         self.results.borrow().clone()
+    }
+}
+
+fn is_death(result: &CaseResult) -> bool {
+    matches!(result.verdict, CaseVerdict::Crashed | CaseVerdict::Hung)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probe::checks::PROBES;
+    use mcp_loadtest_core::{mcp::Era, server::Server};
+    use mcp_loadtest_wire::{clock::Clock, session::Address};
+
+    /// A bench with nobody behind it.
+    fn bench() -> Bench {
+        let url = "http://127.0.0.1:9/mcp";
+        let settings = Settings {
+            depth: Depth::Quick,
+            allow_destructive: false,
+            pair: None,
+            strict: false,
+            hang_timeout: Duration::from_secs(1),
+            grace_period: Duration::from_secs(1),
+            seed: Seed(1),
+            oversized: 0,
+            cases_per_tool: 1,
+            tool: None,
+            arguments: None,
+        };
+        let hello = Hello {
+            era: Era::Legacy,
+            revision: Revision::NEWEST_LEGACY,
+            name: None,
+            version: None,
+            capabilities: Value::Null,
+            took: Duration::ZERO,
+        };
+        let options = Options::new(Rc::new(Nowhere), Clock::start());
+        let target = Target::Http(Address::new(url));
+        Bench::new(Server::http(url).into(), target, &options, hello, settings, Vec::new())
+    }
+
+    /// The first word of the next check was made the warning, even where that check was left out.
+    #[tokio::test]
+    async fn a_server_that_was_away_when_a_check_was_over_is_the_finding_of_that_check() {
+        let (bench, [first, second, ..]) = (bench(), PROBES) else { unreachable!() };
+        bench.tell(first.case("a case", CaseVerdict::Held));
+        *bench.away.borrow_mut() = Some("answers ping with HTTP 502".into());
+        bench.skip(first, "for a reason");
+        bench.look_after(first, 0).await;
+        bench.skip(second, "for a reason");
+        bench.tell(second.case("a case", CaseVerdict::Held));
+        bench.look_after(second, 3).await;
+        let results = bench.results();
+        let told: Vec<_> = results.iter().map(|it| (it.check.as_str(), it.verdict)).collect();
+        let (first, second) = (first.id, second.id);
+        let broken = (first, CaseVerdict::Broken);
+        let [held, skipped] = [CaseVerdict::Held, CaseVerdict::Skipped];
+        assert_eq!(
+            told,
+            [(first, held), (first, skipped), broken, (second, skipped), (second, held)]
+        );
+        assert_eq!(results[2].severity, Some(Severity::Warning));
+        assert!(results[2].detail.contains("HTTP 502"), "{}", results[2].detail);
     }
 }

@@ -31,8 +31,8 @@ use tokio::{
 };
 
 use super::{
-    capture::Capture, exit::ExitInfo, launch::Launch, server::ServerProcess, spawn::SpawnError,
-    stop::Patience, stop::StopReport,
+    capture::Capture, exit::ExitInfo, launch::Launch, life::Life, server::ServerProcess,
+    spawn::SpawnError, stop::Patience, stop::StopReport,
 };
 use crate::torture::{Deed, strike};
 
@@ -71,6 +71,7 @@ impl fmt::Debug for Host {
 pub(crate) struct Running {
     generation: u64,
     pub(crate) pid: u32,
+    pub(crate) life: Life,
     ended: Mutex<Option<Ended>>,
     stderr: Mutex<String>,
     told: AtomicBool,
@@ -282,6 +283,7 @@ impl Room {
         let running = Running {
             generation: self.generations,
             pid: process.pid(),
+            life: Life::default(),
             ended: Mutex::default(),
             stderr: Mutex::default(),
             told: AtomicBool::new(false),

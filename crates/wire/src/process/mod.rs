@@ -27,6 +27,7 @@ mod inspect;
 #[cfg(windows)]
 mod job;
 mod launch;
+mod life;
 mod lookup;
 mod marker;
 #[cfg(target_os = "linux")]
@@ -53,6 +54,7 @@ pub use stray::Stray;
 pub(crate) use capture::Capture;
 pub(crate) use exit::FROM_US;
 pub(crate) use host::{Ended, HostError, Lease, Running};
+pub(crate) use life::EXIT_PATIENCE;
 
 /// To be called where the process is about to end: sends the guard home if it has nothing left to do.
 /// Otherwise it would look for leftovers once more, and whoever watches our processes, as a run of ours

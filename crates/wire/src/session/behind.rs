@@ -12,10 +12,8 @@ use tokio::time::sleep;
 use super::{Break, Inner};
 use crate::process::{Ended, ExitInfo, Lease, Running, StopReport, StopStep};
 
-/// How long after the loss of a connection its server may take to end. One that dies on a busy machine
-/// may get no CPU for a second, and its end is the reason that is worth telling.
-const EXIT_PATIENCE: Duration = Duration::from_secs(3);
-const LOOK_INTERVAL: Duration = Duration::from_millis(10);
+/// The time between two looks whether a server has ended: the first and the longest.
+const LOOK_INTERVALS: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(10));
 
 /// Who answers at an address. Over pipes the link itself knows.
 pub(crate) enum Behind {
@@ -39,10 +37,6 @@ impl Behind {
         let running = lease.running.clone();
         let (lease, closing) = (RefCell::new(Some(lease)), Cell::new(false));
         Self::Ours(Box::new(Ours { running, lease, closing }))
-    }
-
-    pub(crate) fn is_ours(&self) -> bool {
-        matches!(self, Self::Ours(_))
     }
 
     pub(crate) fn pid(&self) -> Option<u32> {
@@ -69,9 +63,20 @@ impl Behind {
         }
     }
 
-    /// Whether [`ended`](Self::ended) may still tell of an end.
-    fn may_end(&self) -> bool {
-        matches!(self, Self::Ours(ours) if !ours.closing.get())
+    /// Whose end may still be told by [`ended`](Self::ended).
+    fn may_end(&self) -> Option<&Ours> {
+        match self {
+            Self::Ours(ours) if !ours.closing.get() => Some(ours),
+            _ => None,
+        }
+    }
+
+    /// A call that was sent then was answered well.
+    #[inline]
+    pub(crate) fn answered(&self, sent: Duration) {
+        if let Self::Ours(ours) = self {
+            ours.running.life.answered(sent);
+        }
     }
 }
 
@@ -97,27 +102,35 @@ impl Inner {
     /// A connection is lost. Where the server is ours and dies of it, that is the reason, and the
     /// whole session goes with it; otherwise the reason is what was seen.
     pub(crate) async fn why_lost(&self, seen: Break) -> Break {
-        let mut waited = Duration::ZERO;
-        while self.behind.may_end()
-            && seen.category == ErrorCategory::Disconnected
-            && waited < EXIT_PATIENCE
-        {
+        let Some(ours) = self.may_die_of(&seen) else { return seen };
+        let doubt = ours.running.life.doubt(self.clock.now());
+        let (mut waited, mut pause) = (Duration::ZERO, LOOK_INTERVALS.0);
+        while self.behind.may_end().is_some() {
             if let Some(ended) = self.behind.ended() {
                 return self.server_ended(&ended);
             }
-            sleep(LOOK_INTERVAL).await;
-            waited += LOOK_INTERVAL;
+            if doubt.is_over(waited) {
+                break;
+            }
+            sleep(pause).await;
+            waited += pause;
+            pause = (pause * 2).min(LOOK_INTERVALS.1);
         }
         seen
     }
 
-    /// A call has lost its connection; it ends once it is clear why. Whoever made it waits for its
-    /// slot, so that a call need not keep room for this.
+    /// The server whose end may be the true reason for what was seen.
+    fn may_die_of(&self, seen: &Break) -> Option<&Ours> {
+        self.behind.may_end().filter(|_| seen.category == ErrorCategory::Disconnected)
+    }
+
+    /// A call has lost its connection; it ends once it is clear why, as of now. Whoever made it waits for
+    /// its slot, so that a call need not keep room for this.
     pub(crate) fn lose_call(&self, id: u64, seen: Break) {
-        match self.session().filter(|_| self.behind.is_ours()) {
+        match self.session().filter(|_| self.may_die_of(&seen).is_some()) {
             None => self.end_call(id, &seen),
             Some(session) => {
-                self.losing.one(id, &seen);
+                self.losing.one(id, &seen, self.clock.now());
                 tokio::task::spawn_local(async move {
                     let cause = session.inner.why_lost(seen).await;
                     session.inner.end_call(id, &cause);

@@ -122,6 +122,8 @@ impl Inner {
         } else if let Some(why) = prepared.refused.clone() {
             drop(slots);
             self.end_refused(id, &why);
+        } else if self.losing.is_all() {
+            // Nobody reads what is sent now. It waits with the others until it is clear why.
         } else if let Link::Stdio(stdio) = &self.link {
             stdio.send(|out| prepared.template.write(id, out));
         } else {
@@ -150,11 +152,13 @@ impl Inner {
         self.end_call(id, &Break { category, code: None, message: message.into() });
     }
 
-    /// Ends a call whose connection broke.
+    /// Ends a call whose connection broke: at that moment, however long it took to find out why.
     pub(crate) fn end_call(&self, id: u64, cause: &Break) {
-        let at = self.clock.now();
         let mut slots = self.slots.borrow_mut();
         let Some(slot) = slots.waiting(id) else { return };
+        let lost = self.losing.since(id).unwrap_or_else(|| self.clock.now());
+        // A call may begin when its connection is lost already.
+        let at = lost.max(slot.started);
         let failure = Failure {
             category: cause.category,
             message: cause.message.as_ref().into(),

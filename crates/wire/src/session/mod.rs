@@ -11,6 +11,7 @@
 //! | `open_error`| why there is no session                                        |
 //! | `address`   | how to get to a server that is reached by its address          |
 //! | `behind`    | the process at that address, and what its end means            |
+//! | `losing`    | what is lost while it is not yet clear why                     |
 //! | `call`      | send a prepared request; end it without a reply                |
 //! | `follow`    | wait for what becomes of it                                    |
 //! | `settle`    | take frames from the transport and end the calls they answer   |
@@ -27,6 +28,7 @@ mod era;
 mod follow;
 mod forensics;
 mod handshake;
+mod losing;
 mod open;
 mod open_error;
 mod origin;
@@ -38,7 +40,6 @@ mod tools;
 
 use std::{
     cell::{Cell, RefCell},
-    collections::BTreeMap,
     rc::{Rc, Weak},
     sync::Arc,
     time::Duration,
@@ -132,33 +133,6 @@ pub struct Break {
     pub message: Arc<str>,
 }
 
-/// What was seen of a loss while it is not yet clear whether the server died of it. A deadline that
-/// passes meanwhile ends a call with that, not with silence.
-#[derive(Debug, Default)]
-pub(crate) struct Losing {
-    session: RefCell<Option<Break>>,
-    calls: RefCell<BTreeMap<u64, Break>>,
-}
-
-impl Losing {
-    /// All calls of the session are lost.
-    pub(crate) fn all(&self, seen: &Break) {
-        *self.session.borrow_mut() = Some(seen.clone());
-    }
-
-    pub(crate) fn one(&self, id: u64, seen: &Break) {
-        self.calls.borrow_mut().insert(id, seen.clone());
-    }
-
-    pub(crate) fn is_clear(&self, id: u64) {
-        self.calls.borrow_mut().remove(&id);
-    }
-
-    pub(crate) fn why(&self, id: u64) -> Option<Break> {
-        self.calls.borrow().get(&id).or(self.session.borrow().as_ref()).cloned()
-    }
-}
-
 /// How the session counts what it does not report one by one.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
@@ -181,7 +155,7 @@ pub(crate) struct Inner {
     pub(crate) clock: Clock,
     pub(crate) counters: Counters,
     pub(crate) broken: RefCell<Option<Break>>,
-    pub(crate) losing: Losing,
+    pub(crate) losing: losing::Losing,
     pub(crate) watch: RefCell<Option<forensics::Watch>>,
     pub(crate) tap: RefCell<Option<Tap>>,
     questions: Questions,

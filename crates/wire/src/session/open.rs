@@ -13,9 +13,10 @@ use mcp_loadtest_core::{
 use tokio::time::{Instant, sleep};
 
 use super::{
-    Counters, Hello, Inner, Losing, OpenError, Options, Session, Target,
+    Counters, Hello, Inner, OpenError, Options, Session, Target,
     address::{Address, HTTP, WS},
     behind::Behind,
+    losing::Losing,
 };
 use crate::{
     process::{Launch, ServerProcess},

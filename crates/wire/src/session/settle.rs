@@ -17,6 +17,8 @@ use crate::slots::{Ended, Overdue, Slot};
 
 /// How much of a bad frame is shown.
 const EXCERPT: usize = 120;
+/// How an id begins.
+const ID: &[u8] = b"\"id\":";
 
 impl Inner {
     /// Takes one frame that arrived at `at`.
@@ -84,10 +86,15 @@ impl Inner {
             return;
         }
         let is_object = frame.trim_ascii_start().starts_with(b"{");
-        let id = match id_in_head(frame) {
-            // Where it does not wait, this is the reply to a call that was given up, and to no other.
-            Some(id) => self.slots.borrow_mut().waiting(id).map(|slot| slot.id),
-            None => is_object.then(|| self.slots.borrow().only_waiting()).flatten(),
+        let id = {
+            let mut slots = self.slots.borrow_mut();
+            match id_of(frame) {
+                Some(id) if slots.waiting(id).is_some() => Some(id),
+                // This is the reply to a call that was given up, and to no other.
+                Some(id) if slots.was_used(id) => None,
+                // Nobody can have asked for this one.
+                _ => is_object.then(|| slots.only_waiting()).flatten(),
+            }
         };
         if let Some(id) = id {
             self.settle(id, Body::Unclear, defects, at);
@@ -98,6 +105,17 @@ impl Inner {
     pub(crate) fn take_oversized(&self, head: &[u8], limit: usize, at: Duration) {
         self.note_oversized(head, limit, at);
         self.take_unreadable(head, &[Defect::TooLarge], at);
+    }
+
+    /// The same on the stream of one call; 0 is a stream of which nobody awaits a reply any more. Many write
+    /// the id behind the result, where it is cut off: the stream itself says whose reply it is.
+    pub(crate) fn take_oversized_event(&self, id: u64, head: &[u8], limit: usize, at: Duration) {
+        let awaited = id != 0 && self.slots.borrow_mut().waiting(id).is_some();
+        if awaited && may_be_a_reply(head, &[Defect::TooLarge]) {
+            self.take_oversized_reply(id, head, limit, at);
+        } else {
+            self.note_oversized(head, limit, at);
+        }
     }
 
     /// The same where it is known which call it answers.
@@ -174,6 +192,7 @@ impl Inner {
                 if let Some(prepared) = &slot.prepared {
                     prepared.saw_answer(started);
                 }
+                self.behind.answered(started);
                 self.emit(&Event::Response { call, at, result: Cow::Borrowed(raw_of(&body)) });
                 match keep {
                     None => Ended::Well(at),
@@ -325,16 +344,34 @@ fn may_be_a_reply(frame: &[u8], defects: &[Defect]) -> bool {
     !is_no_envelope(defects) && !is_named
 }
 
+/// Where an object says its own id, and not that of something within it.
+fn own_id(frame: &[u8]) -> Option<usize> {
+    let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
+    for (at, byte) in frame.iter().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' if !quoted && depth == 1 && frame[at..].starts_with(ID) => return Some(at),
+            b'"' => quoted = !quoted,
+            b'{' | b'[' if !quoted => depth += 1,
+            b'}' | b']' if !quoted => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    None
+}
+
 /// The part of a frame in which those of its members stand that say what it is.
 fn head(frame: &[u8]) -> &[u8] {
     &frame[..frame.len().min(256)]
 }
 
-/// The number after `"id":` near the beginning of a frame.
-fn id_in_head(frame: &[u8]) -> Option<u64> {
-    let head = head(frame);
-    let at = memchr::memmem::find(head, b"\"id\":")?;
-    let rest = head[at + 5..].trim_ascii_start();
+/// The number after `"id":` in a frame, as far as it is there: in an object its own member, which many write
+/// last; elsewhere what stands near the beginning.
+fn id_of(frame: &[u8]) -> Option<u64> {
+    let is_object = frame.trim_ascii_start().starts_with(b"{");
+    let own = if is_object { own_id(frame) } else { memchr::memmem::find(head(frame), ID) };
+    let rest = frame[own? + ID.len()..].trim_ascii_start();
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     // A number that the cut may have shortened is no number.
     (digits > 0 && digits < rest.len())
@@ -347,10 +384,13 @@ mod tests {
     use mcp_loadtest_core::{arguments::Turn, seed::Seed};
 
     #[test]
-    fn the_id_of_a_broken_frame_is_found_near_its_beginning() {
-        assert_eq!(id_in_head(br#"{"jsonrpc":"2.0","id":12,"resu"#), Some(12));
-        assert_eq!(id_in_head(br#"{"jsonrpc":"2.0","id": 12"#), None);
-        assert_eq!(id_in_head(b"Server started"), None);
+    fn the_id_of_a_broken_frame_is_its_own() {
+        assert_eq!(id_of(br#"{"jsonrpc":"2.0","id":12,"resu"#), Some(12));
+        assert_eq!(id_of(br#"{"jsonrpc":"2.0","id": 12"#), None);
+        assert_eq!(id_of(br#"{"result":{"id":5,"at":["\"id\":6",NaN]},"id":12}"#), Some(12));
+        assert_eq!(id_of(br#"{"result":{"text":"{\\","id":5"#), None);
+        assert_eq!(id_of(br#"[{"jsonrpc":"2.0","id":12,"resu"#), Some(12));
+        assert_eq!(id_of(b"Server started"), None);
     }
 
     #[test]

@@ -23,13 +23,10 @@ pub(crate) use pipes::Pipes;
 
 use self::pipes::{Outbox, PipesEnd};
 use crate::{
-    process::{ExitInfo, Patience, ServerProcess, StopReport, StopStep},
+    process::{EXIT_PATIENCE, ExitInfo, Patience, ServerProcess, StopReport, StopStep},
     session::{Break, Inner},
 };
 
-/// How long after the end of its output a process may take to end itself. One that dies on a busy
-/// machine may get no CPU for a second, and must not be told as one that lives on.
-const EXIT_PATIENCE: Duration = Duration::from_secs(3);
 /// The time between two looks whether it has.
 const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 
@@ -135,7 +132,7 @@ impl StdioLink {
         };
         match exit {
             Some(exit) => Break::of_exit(&exit),
-            None => closed_its_output(),
+            None => closed_its_output(" but still runs"),
         }
     }
 
@@ -193,8 +190,8 @@ impl StdioLink {
     }
 }
 
-fn closed_its_output() -> Break {
-    let message = "the server closed its output but still runs".into();
+fn closed_its_output(and: &str) -> Break {
+    let message = format!("the server closed its output{and}").into();
     Break { category: ErrorCategory::Disconnected, code: None, message }
 }
 
@@ -209,7 +206,8 @@ async fn end_of_pipes(inner: &Rc<Inner>, end: PipesEnd) {
     }
     let cause = match end {
         PipesEnd::EndOfOutput(_) => {
-            inner.losing.all(&closed_its_output());
+            // Whether it still runs is not known yet.
+            inner.losing.all(&closed_its_output(""), inner.clock.now());
             stdio.why_it_ended().await
         }
         // The server is not to blame, and nobody waits for what it might do now.

@@ -198,7 +198,7 @@ impl Conversation {
         // Whoever says goodbye is alive; whoever just hangs up may be dead.
         let polite = matches!(end, End::Goodbye(_));
         let seen = cause(end, limit);
-        inner.losing.all(&seen);
+        inner.losing.all(&seen, inner.clock.now());
         let cause = if polite { seen } else { inner.why_lost(seen).await };
         inner.break_off(cause);
     }

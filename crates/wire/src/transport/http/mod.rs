@@ -72,6 +72,8 @@ pub(crate) struct HttpLink {
     posts: Posts,
     /// Streams that go on after the reply that they carried.
     rests: RefCell<JoinSet<()>>,
+    /// How many calls were in flight when such a stream was left.
+    most_in_flight: Cell<u32>,
 }
 
 impl HttpLink {
@@ -87,6 +89,7 @@ impl HttpLink {
             listening: Cell::new(false),
             posts: Posts::default(),
             rests: RefCell::default(),
+            most_in_flight: Cell::new(0),
         }
     }
 
@@ -149,8 +152,9 @@ impl HttpLink {
         .await
     }
 
-    /// Closes the connections that nobody uses.
+    /// Closes the connections of which nobody awaits anything.
     pub(crate) fn clear(&self) {
+        self.rests.borrow_mut().abort_all();
         self.idle.borrow_mut().clear();
     }
 
@@ -272,8 +276,7 @@ impl HttpLink {
         }
         self.listener.borrow_mut().abort_all();
         self.posts.abort();
-        self.rests.borrow_mut().abort_all();
-        self.idle.borrow_mut().clear();
+        self.clear();
     }
 }
 

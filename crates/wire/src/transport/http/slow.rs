@@ -15,11 +15,15 @@ use super::{
     sse::{Kind, Piece, SseParser},
     stream::Stream,
 };
-use crate::session::{Inner, Session};
+use crate::{
+    session::{Inner, Session},
+    transport::Link,
+};
 
 /// How long the rest of a stream may take after the reply that it carried.
 const DRAIN_LIMIT: Duration = Duration::from_secs(5);
-/// Streams that may go on after their replies: a server that ends none must not take all our connections.
+/// Streams that may go on after their replies, or twice as many as calls were in flight: a server that ends
+/// none must not take all our connections.
 const MOST_RESTS: usize = 64;
 /// A stream is not resumed faster than this, so that a server which always hangs up at once costs
 /// little.
@@ -140,7 +144,7 @@ impl HttpLink {
         parser: &mut SseParser,
     ) -> Result<StreamEnd, Trouble> {
         loop {
-            self.hand_on(inner, incoming, parser)?;
+            self.hand_on(inner, id, incoming, parser)?;
             if id != 0 && inner.slots.borrow_mut().waiting(id).is_none() {
                 return Ok(StreamEnd::Settled);
             }
@@ -150,10 +154,12 @@ impl HttpLink {
         }
     }
 
-    /// Hands on the events that have come. `false`: nothing has.
+    /// Hands on the events that have come on the stream of the call `id`, or of none (0). `false`: nothing
+    /// has come.
     pub(super) fn hand_on(
         &self,
         inner: &Inner,
+        id: u64,
         incoming: &mut Incoming,
         parser: &mut SseParser,
     ) -> Result<bool, Trouble> {
@@ -167,20 +173,25 @@ impl HttpLink {
             Piece::Event(event) if event.kind == Kind::Message => inner.take_frame(&event.data, at),
             // Events of other names are for others: clients of this transport pass them over.
             Piece::Event(_) => {}
-            Piece::TooLong(head) => inner.take_oversized(&head, limit, at),
+            Piece::TooLong(head) => inner.take_oversized_event(id, &head, limit, at),
         });
         Ok(!body.is_empty())
     }
 
     /// The reply is there; the end of its stream is somebody else's business.
     fn drain_later(&self, inner: &Inner, mut incoming: Incoming, mut parser: SseParser) {
-        if self.hand_on(inner, &mut incoming, &mut parser).is_ok() && incoming.decoder.is_done() {
+        if self.hand_on(inner, 0, &mut incoming, &mut parser).is_ok() && incoming.decoder.is_done()
+        {
             self.keep(incoming);
             return;
         }
         let mut rests = self.rests.borrow_mut();
         while rests.try_join_next().is_some() {}
-        if let Some(session) = inner.session().filter(|_| rests.len() < MOST_RESTS) {
+        // Replies that come together leave fewer and fewer calls in flight, and more and more rests.
+        let in_flight = inner.slots.borrow().in_flight() as u32 + 1;
+        self.most_in_flight.update(|most| most.max(in_flight));
+        let most = MOST_RESTS.max(2 * self.most_in_flight.get() as usize);
+        if let Some(session) = inner.session().filter(|_| rests.len() < most) {
             rests.spawn_local(async move {
                 let _ = tokio::time::timeout(DRAIN_LIMIT, drain(session, incoming, parser)).await;
             });
@@ -215,7 +226,13 @@ impl HttpLink {
 }
 
 async fn drain(session: Session, mut incoming: Incoming, mut parser: SseParser) {
-    if let crate::transport::Link::Http(http) = &session.inner.link
+    let http = match &session.inner.link {
+        Link::Http(http) => Some(http),
+        // What it answers to a POST; the stream on which it speaks is read elsewhere.
+        Link::Sse(sse) => sse.for_posts(),
+        Link::Stdio(_) | Link::WebSocket(_) => None,
+    };
+    if let Some(http) = http
         && http.read_events(&session.inner, 0, &mut incoming, &mut parser).await.is_ok()
     {
         http.keep(incoming);

@@ -106,7 +106,7 @@ async fn hear(session: &Weak<Inner>, incoming: &mut Incoming, parser: &mut SsePa
     loop {
         let Some(inner) = session.upgrade() else { return brought };
         let Some(http) = http(&inner) else { return brought };
-        match http.hand_on(&inner, incoming, parser) {
+        match http.hand_on(&inner, 0, incoming, parser) {
             Ok(something) => brought |= something,
             Err(_) => return brought,
         }

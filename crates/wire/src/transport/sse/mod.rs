@@ -190,6 +190,11 @@ impl SseLink {
         }
     }
 
+    /// The connections for what we say, once it is known where to.
+    pub(crate) fn for_posts(&self) -> Option<&HttpLink> {
+        self.post.get()
+    }
+
     /// Closes the stream, which is how the session ends.
     pub(crate) fn close(&self) {
         self.closing.set(true);
@@ -243,7 +248,7 @@ async fn hear(session: Weak<Inner>, mut hearing: Hearing, limit: usize) {
     if !sse.closing.get() {
         let category = ErrorCategory::Disconnected;
         let seen = Break { category, code: None, message: message.into() };
-        inner.losing.all(&seen);
+        inner.losing.all(&seen, inner.clock.now());
         let cause = inner.why_lost(seen).await;
         inner.break_off(cause);
     }

@@ -9,7 +9,13 @@ use std::{
 use mcp_loadtest_core::{event::note, mcp::Revision, outcome::ErrorCategory};
 use mcp_loadtest_wire::session::{Address, OpenError, Outgoing, Session, Target};
 use serde_json::{Value, json};
-use tokio::{io::AsyncReadExt as _, net::TcpStream, sync::Notify, task::spawn_local, time::sleep};
+use tokio::{
+    io::AsyncReadExt as _,
+    net::TcpStream,
+    sync::Notify,
+    task::{JoinSet, spawn_local},
+    time::sleep,
+};
 
 use super::support::{
     LIMIT, answer, bind, bounded, call, failed, header, open, options, read_head, say,
@@ -432,6 +438,110 @@ async fn a_flood_of_questions_takes_few_connections() {
         failed(&call(&session).await, ErrorCategory::Disconnected, "POSTs are not answered");
         session.close().await;
         assert!(most.get() <= 256, "{}", most.get());
+    })
+    .await;
+}
+
+/// An event that is too long and shows no id near its beginning, where others write it last.
+fn long_event(id: &Value) -> String {
+    let text = "x".repeat(200 * KIB);
+    format!("data: {{\"result\":{{\"text\":\"{text}\"}},\"jsonrpc\":\"2.0\",\"id\":{id}}}\n\n")
+}
+
+/// The stream says whose reply it is. Such calls were told as a deadlock, or as connections that closed.
+#[tokio::test]
+async fn a_reply_that_is_too_long_is_known_by_its_stream() {
+    for ends in [true, false] {
+        bounded(async move {
+            let server = script(move |asked| async move {
+                if !asked.is("tools/call") {
+                    return asked.well().await;
+                }
+                let event = format!("{EVENTS}{}", long_event(&asked.message["id"]));
+                asked.with(&event).await.filter(|_| !ends)
+            })
+            .await;
+            let (options, notes) = options(64 * KIB);
+            let session = open(&server, &options).await.unwrap();
+            // Two, so that none of them is the only one that waits.
+            let (one, two) = tokio::join!(call(&session), call(&session));
+            failed(&one, ErrorCategory::Malformed, "");
+            failed(&two, ErrorCategory::Malformed, "");
+            assert_eq!(notes.of(note::FRAME_TOO_LARGE).len(), 2);
+        })
+        .await;
+    }
+}
+
+/// Nobody awaits anything on a stream that has brought its reply.
+#[tokio::test]
+async fn what_is_too_long_behind_a_reply_ends_no_other_call() {
+    bounded(async {
+        let (options, notes) = options(64 * KIB);
+        let (is_first, seen) = (Rc::new(Cell::new(true)), notes.clone());
+        let server = script(move |asked| {
+            let (is_first, seen) = (is_first.clone(), seen.clone());
+            async move {
+                if !asked.is("tools/call") {
+                    return asked.well().await;
+                }
+                if is_first.replace(false) {
+                    let events = format!("{EVENTS}{}{}", asked.event(), long_event(&json!(1)));
+                    return asked.with(&events).await;
+                }
+                while seen.of(note::FRAME_TOO_LARGE).is_empty() {
+                    sleep(Duration::from_millis(5)).await;
+                }
+                asked.well().await
+            }
+        })
+        .await;
+        let session = open(&server, &options).await.unwrap();
+        let (one, two) = tokio::join!(call(&session), call(&session));
+        assert_eq!((one.failure(), two.failure()), (None, None));
+    })
+    .await;
+}
+
+/// Where more than 64 streams went on after their replies, the connections of the others were closed.
+#[tokio::test]
+async fn as_many_streams_may_go_on_as_calls_were_in_flight() {
+    const CALLS: usize = 100;
+    bounded(async {
+        let (asked_for, closed) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));
+        let counted = closed.clone();
+        let server = script(move |asked| {
+            let (asked_for, closed) = (asked_for.clone(), counted.clone());
+            async move {
+                if !asked.is("tools/call") {
+                    return asked.well().await;
+                }
+                asked_for.set(asked_for.get() + 1);
+                while asked_for.get() < CALLS {
+                    sleep(Duration::from_millis(5)).await;
+                }
+                let events = format!("{EVENTS}{}", asked.event());
+                let (socket, mut byte) = (asked.with(&events).await?, [0]);
+                tokio::select! {
+                    _ = socket.peek(&mut byte) => closed.set(closed.get() + 1),
+                    () = sleep(Duration::from_secs(1)) => {}
+                }
+                None
+            }
+        })
+        .await;
+        let session = open(&server, &options(KIB).0).await.unwrap();
+        let mut calls = JoinSet::new();
+        for _ in 0..CALLS {
+            let session = session.clone();
+            calls.spawn_local(async move { call(&session).await });
+        }
+        for reply in calls.join_all().await {
+            assert_eq!(reply.failure(), None, "{reply:?}");
+        }
+        // As long as the streams go on.
+        sleep(Duration::from_millis(500)).await;
+        assert_eq!(closed.get(), 0);
     })
     .await;
 }

@@ -9,7 +9,7 @@ use std::{
 use mcp_loadtest_core::{event::note, hint::Hint as _, outcome::ErrorCategory};
 use mcp_loadtest_wire::session::{Address, OpenError, Target};
 use serde_json::{Value, json};
-use tokio::{io::AsyncReadExt as _, net::TcpStream, sync::mpsc, task::spawn_local};
+use tokio::{io::AsyncReadExt as _, net::TcpStream, sync::mpsc, task::spawn_local, time::sleep};
 
 use super::support::{answer, bind, bounded, call, failed, header, open, options, read_head, say};
 
@@ -93,7 +93,15 @@ where
                         return;
                     }
                     let message = serde_json::from_slice(&body).expect("we send JSON");
-                    say(&mut socket, on_post(&message)).await;
+                    let answer = on_post(&message);
+                    let (head, body) =
+                        answer.split_at(answer.find("\r\n\r\n").map_or(0, |at| at + 4));
+                    say(&mut socket, head).await;
+                    if !body.is_empty() {
+                        // As servers write it that send the body on its own.
+                        sleep(Duration::from_millis(10)).await;
+                        say(&mut socket, body).await;
+                    }
                     let _ = stage.borrow().send(message);
                 }
             });
@@ -120,6 +128,51 @@ async fn calls_share_one_stream_and_reuse_connections() {
         }
         assert!(server.connections.get() <= 5, "{} connections", server.connections.get());
         session.close().await;
+    })
+    .await;
+}
+
+/// Nearly every POST opened a connection of its own where the body of the answer came after its head.
+#[tokio::test]
+async fn connections_are_reused_also_where_a_body_comes_after_its_head() {
+    const CALLS: usize = 40;
+    bounded(async {
+        let on_post: OnPost =
+            Rc::new(|_| "HTTP/1.1 202 Accepted\r\nContent-Length: 8\r\n\r\nAccepted".to_owned());
+        let server = script(on_post, |mut stage| async move {
+            stage.greet().await?;
+            stage.behave().await
+        })
+        .await;
+        let session = open(&server.target, &options(KIB).0).await.unwrap();
+        for _ in 0..CALLS {
+            assert_eq!(call(&session).await.failure(), None);
+        }
+        assert!(server.connections.get() <= CALLS / 2, "{} connections", server.connections.get());
+        session.close().await;
+    })
+    .await;
+}
+
+/// A broken reply with somebody's id near its beginning was the reply to nobody: its call seemed to hang.
+#[tokio::test]
+async fn an_id_within_a_broken_result_is_not_that_of_the_call() {
+    bounded(async {
+        let server = script(accept(), |mut stage| async move {
+            stage.greet().await?;
+            for inner in [42_000_000, 1] {
+                let id = stage.request().await?["id"].clone();
+                let result = format!(r#"{{"structuredContent":{{"id":{inner},"v":NaN}}}}"#);
+                let reply = format!(r#"{{"result":{result},"jsonrpc":"2.0","id":{id}}}"#);
+                say(&mut stage.stream, format!("event: message\ndata: {reply}\n\n")).await;
+            }
+            stage.behave().await
+        })
+        .await;
+        let session = open(&server.target, &options(KIB).0).await.unwrap();
+        for _ in 0..2 {
+            failed(&call(&session).await, ErrorCategory::Malformed, "not_json");
+        }
     })
     .await;
 }
