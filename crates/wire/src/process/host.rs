@@ -71,7 +71,8 @@ impl fmt::Debug for Host {
 pub(crate) struct Running {
     generation: u64,
     pub(crate) pid: u32,
-    pub(crate) life: Life,
+    /// Shared with those that were started before it: they have the same habits.
+    pub(crate) life: Arc<Life>,
     ended: Mutex<Option<Ended>>,
     stderr: Mutex<String>,
     told: AtomicBool,
@@ -196,6 +197,7 @@ struct Room {
     launch: Launch,
     stdout_log: Option<PathBuf>,
     generations: u64,
+    life: Arc<Life>,
     tenant: Option<Tenant>,
 }
 
@@ -208,7 +210,7 @@ struct Tenant {
 
 impl Room {
     fn new(launch: Launch, stdout_log: Option<PathBuf>) -> Self {
-        Self { launch, stdout_log, generations: 0, tenant: None }
+        Self { launch, stdout_log, generations: 0, life: Arc::default(), tenant: None }
     }
 
     /// Carries out orders until nobody is left who could give one.
@@ -283,7 +285,7 @@ impl Room {
         let running = Running {
             generation: self.generations,
             pid: process.pid(),
-            life: Life::default(),
+            life: self.life.clone(),
             ended: Mutex::default(),
             stderr: Mutex::default(),
             told: AtomicBool::new(false),

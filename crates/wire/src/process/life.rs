@@ -5,6 +5,8 @@
 //! | the process ends                                  | it died of it, or the loss is a sign of its end|
 //! | a call that was sent after the loss is answered   | it lives on                                    |
 //! | neither, for as long as a dying process may take  | it lives on, and it is not waited for again    |
+//!
+//! The same server may be started again and again, once for each session: what is known of it stays known.
 
 use std::{
     sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
@@ -20,7 +22,7 @@ pub(crate) const EXIT_PATIENCE: Duration = Duration::from_secs(3);
 /// What it costs to wait is taken from the load, each time again.
 const SHORT_PATIENCE: Duration = Duration::from_millis(20);
 
-/// What the sessions of one process know of it together.
+/// What the sessions of one server know of it together.
 #[derive(Debug, Default)]
 pub(crate) struct Life {
     /// Losses of which it is not known yet what they mean.

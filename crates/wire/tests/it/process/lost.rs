@@ -83,21 +83,28 @@ async fn call(session: &Session, tool: &str) -> Reply {
 #[tokio::test]
 async fn a_server_that_hangs_up_and_lives_on_is_waited_for_once_and_at_our_cost() {
     const CALLS: u32 = 12;
-    let target = reached(HANGS_UP);
-    let test = async {
-        let session = say_hello(&target).await;
-        let began = Instant::now();
-        for number in 0..CALLS {
-            let reply = call(&session, "hang up").await;
-            assert_eq!(reply.failure(), Some(ErrorCategory::Disconnected), "{reply:?}");
-            let ours = began.elapsed().saturating_sub(reply.took());
-            assert!(number > 0 || ours >= PATIENCE, "{ours:?} of it are not the server's");
-        }
-        assert!(began.elapsed() < PATIENCE * (CALLS - 1), "{:?}", began.elapsed());
-        assert!(!session.is_broken());
-        session.close().await;
-    };
-    LocalSet::new().run_until(test).await;
+    // A session of its own for each call has a process of its own.
+    for apart in [false, true] {
+        let target = reached(HANGS_UP);
+        let test = async {
+            let mut session = say_hello(&target).await;
+            let began = Instant::now();
+            for number in 0..CALLS {
+                if apart {
+                    session.close().await;
+                    session = say_hello(&target).await;
+                }
+                let reply = call(&session, "hang up").await;
+                assert_eq!(reply.failure(), Some(ErrorCategory::Disconnected), "{reply:?}");
+                let ours = began.elapsed().saturating_sub(reply.took());
+                assert!(number > 0 || ours >= PATIENCE, "{ours:?} of it are not the server's");
+            }
+            assert!(began.elapsed() < PATIENCE * (CALLS - 1), "{:?}", began.elapsed());
+            assert!(!session.is_broken());
+            session.close().await;
+        };
+        LocalSet::new().run_until(test).await;
+    }
 }
 
 /// The connection is lost long before the process ends, as on a busy machine.
