@@ -225,7 +225,7 @@ fn without_a_token(chain: &Chain<'_>, all: &Requests<'_>, _: Patience) -> Option
     let is_let_in = |later: &Entry| {
         later.number > last.number && later.body_hash == last.body_hash && !is_shut_out(later)
     };
-    if !is_shut_out(last) || all.entries.iter().copied().any(|later| is_let_in(later)) {
+    if !is_shut_out(last) || all.entries.iter().copied().any(is_let_in) {
         return None;
     }
     critical(format!("request {}: {}", last.number, last.words()))
