@@ -119,7 +119,7 @@ fn config_of_run(case: &Path) -> Result<Config, CliError> {
     }
 }
 
-const SEEN_ONCE: &str = "  it never showed on a server that had seen nothing else\n  \
+const SEEN_ONCE: &str = "  it was seen once and could not be shown again: its silence proves nothing\n  \
     hint: run the fuzzer again with the `seed` of the case, and look at its findings\n";
 
 fn told(replayed: &Replayed) -> String {

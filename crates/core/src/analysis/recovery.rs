@@ -106,11 +106,12 @@ fn slower_at_the_end(tally: &Tally, before: &Segment, after: &Segment) -> Option
     // The very last second may hold the stragglers alone.
     let last = seconds.len().saturating_sub(1);
     let first = last.saturating_sub(END).max(half.as_secs_f64().ceil() as usize);
-    // Of a cool-down of two seconds that leaves none: the last one that is whole must do.
+    // Of a cool-down of two seconds that leaves none: the last one that is whole must do, unless it is that
+    // of the burst's own calls coming home.
     let whole = after.first_start?.as_secs_f64().ceil() as usize;
     let (first, last) = match first < last {
         true => (first, last),
-        false if whole < last => (last - 1, last),
+        false if whole < last && last as f64 - 0.5 >= half.as_secs_f64() => (last - 1, last),
         false => return None,
     };
     let mut end = histogram::Buckets::default();

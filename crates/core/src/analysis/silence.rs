@@ -117,9 +117,19 @@ fn slow(tally: &Tally, info: &RunInfo) -> Option<Finding> {
     // A first call that does what start-up left undone makes all wait that came with it, and none after.
     let is_lazy = tools.iter().any(is_lazy);
     let is_queue = late * 2 > burst(info) || tools.iter().any(is_serial);
+    if !is_burst || !is_queue || is_lazy {
+        return Some(finding(SLOW_CALLS, slow_severity(info, late, tally.counts().issued), told));
+    }
     // A call that is alone waits for no other: then the tool itself takes that long.
     let is_slow_alone = burst(info) < 2 || late > burst(info);
-    Some(if is_burst && is_queue && !is_lazy && !is_slow_alone {
+    Some(if is_slow_alone {
+        let message = format!("{told}; a call that is alone takes as long");
+        let mut found = finding(SLOW_CALLS, Severity::Warning, message);
+        found.hint = Some(
+            "if the tool needs that long, set `--hang-threshold` to what its users wait".into(),
+        );
+        found
+    } else {
         let mut found = finding(
             CONCURRENCY_DEGRADES,
             Severity::Warning,
@@ -129,8 +139,6 @@ fn slow(tally: &Tally, info: &RunInfo) -> Option<Finding> {
             "compare with `--concurrent 1`; if that is fast, calls wait for one another".into(),
         );
         found
-    } else {
-        finding(SLOW_CALLS, slow_severity(info, late, tally.counts().issued), told)
     })
 }
 
@@ -172,8 +180,8 @@ mod tests {
             ids(run, &info(Scenario::deadlock_probe().concurrent(concurrent)))
         };
         let queue = [(CONCURRENCY_DEGRADES.to_owned(), Severity::Warning)];
-        let slow = [(SLOW_CALLS.to_owned(), Severity::Info)];
-        assert_eq!(told(20, 20, 5), queue);
+        let slow = [(SLOW_CALLS.to_owned(), Severity::Warning)];
+        assert_eq!(told(20, 12, 13), queue);
         assert_eq!(told(20, 25, 0), slow, "the steady calls are as slow");
         assert_eq!(told(1, 6, 0), slow);
     }

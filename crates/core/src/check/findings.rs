@@ -129,16 +129,19 @@ pub struct Gate {
 pub fn gate<'r>(results: impl Iterator<Item = &'r CaseResult>) -> Gate {
     let mut gate = Gate { checks_run: 0, failures: 0, could_not_tell: 0, gate_passed: 0 };
     let (mut controls, mut good_controls) = (0_u64, 0_u64);
+    // The call with good arguments is what the others are held against: alone it shows nothing.
+    let mut is_tested = false;
     for result in results {
-        controls += u64::from(result.check == CONTROL_CALL);
-        good_controls +=
-            u64::from(result.check == CONTROL_CALL && result.verdict == CaseVerdict::Held);
-        gate.checks_run += u64::from(result.verdict.is_known());
+        let is_control = result.check == CONTROL_CALL;
+        controls += u64::from(is_control);
+        good_controls += u64::from(is_control && result.verdict == CaseVerdict::Held);
+        is_tested |= !is_control && result.was_tried();
+        gate.checks_run += u64::from(result.was_tried());
         gate.failures += u64::from(result.fails());
         gate.could_not_tell += u64::from(result.verdict == CaseVerdict::CouldNotTell);
     }
     let controlled = controls == 0 || good_controls > 0;
-    gate.gate_passed = u64::from(gate.failures == 0 && gate.checks_run > 0 && controlled);
+    gate.gate_passed = u64::from(gate.failures == 0 && is_tested && controlled);
     gate
 }
 
@@ -154,8 +157,7 @@ pub fn gate_by_check<'r>(results: impl Iterator<Item = &'r CaseResult> + Clone) 
         checks.values().filter(|cases| cases.iter().any(|case| wanted(case))).count() as u64
     };
     let failures = having(|case| case.fails() || !is_clean(case));
-    let checks_run = having(|case| case.verdict.is_known());
-    // The call with good arguments is none of the checks: alone it shows nothing.
+    let checks_run = having(CaseResult::was_tried);
     let is_passed = checks_run > 0 && failures == 0 && by_case.gate_passed == 1;
     Gate {
         checks_run,
@@ -177,7 +179,11 @@ fn is_clean(case: &CaseResult) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{check::Family, mcp::Revision, report::Severity};
+    use crate::{
+        check::{AFTERWARDS, Family},
+        mcp::Revision,
+        report::Severity,
+    };
 
     const ABOUT: [About; 1] = [About { id: "wrong_type", meaning: "types are not checked" }];
 
@@ -247,14 +253,28 @@ mod tests {
     }
 
     #[test]
-    fn a_suite_in_which_nothing_was_tried_does_not_pass() {
+    fn a_gate_for_which_only_good_arguments_were_tried_does_not_pass() {
         let control = CaseResult::new(CONTROL_CALL, Family::NegativePath, "", CaseVerdict::Held);
         for (verdict, could_not_tell) in [(CaseVerdict::Skipped, 0), (CaseVerdict::CouldNotTell, 1)]
         {
             let nothing = gate_by_check([control.clone(), result("a", verdict)].iter());
             let wanted = Gate { checks_run: 0, failures: 0, could_not_tell, gate_passed: 0 };
             assert_eq!(nothing, wanted, "{verdict:?}");
+            let by_case = gate([control.clone(), result("a", verdict)].iter());
+            assert_eq!((by_case.checks_run, by_case.gate_passed), (1, 0), "{verdict:?}");
         }
+    }
+
+    #[test]
+    fn that_a_server_was_away_afterwards_is_no_check_that_was_tried() {
+        let untold = result("a", CaseVerdict::CouldNotTell);
+        let afterwards = result(AFTERWARDS, CaseVerdict::Broken);
+        let away = [untold.clone(), afterwards.clone().severity(Severity::Warning)];
+        let nothing = Gate { checks_run: 0, failures: 0, could_not_tell: 1, gate_passed: 0 };
+        assert_eq!((gate(away.iter()), gate_by_check(away.iter())), (nothing, nothing));
+        let dead = [untold, CaseResult { verdict: CaseVerdict::Crashed, ..afterwards }];
+        let failed = Gate { checks_run: 1, failures: 1, ..nothing };
+        assert_eq!((gate(dead.iter()), gate_by_check(dead.iter())), (failed, failed));
     }
 
     #[test]

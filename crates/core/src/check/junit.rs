@@ -75,7 +75,7 @@ fn status(results: &[&CaseResult]) -> TestCaseStatus {
         return status;
     }
     match results.first() {
-        Some(first) if results.iter().all(|result| !result.verdict.is_known()) => {
+        Some(first) if results.iter().all(|result| !result.was_tried()) => {
             let is_unsure = first.verdict == CaseVerdict::CouldNotTell;
             let word = if is_unsure { "could not tell: " } else { "" };
             let mut status = TestCaseStatus::skipped();

@@ -149,6 +149,9 @@ impl CaseVerdict {
     }
 }
 
+/// The case that says how a check has left the server behind.
+pub const AFTERWARDS: &str = "what comes after it";
+
 /// One thing that was tried, and what became of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CaseResult {
@@ -247,6 +250,12 @@ impl CaseResult {
     pub fn took(mut self, took: std::time::Duration) -> Self {
         self.took_ms = Some((took.as_secs_f64() * 1e6).round() / 1e3);
         self
+    }
+
+    /// Whether something was tried and its result is known. That a server was away for a moment when a check was
+    /// over is no case of that check; that it has died is the result of one.
+    pub fn was_tried(&self) -> bool {
+        self.verdict.is_known() && (self.case != AFTERWARDS || self.fails())
     }
 
     /// Whether it breaks a gate.

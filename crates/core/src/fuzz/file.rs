@@ -128,6 +128,10 @@ impl CaseFile {
             None => return Err(CaseFileError::NotACase("it has no `schema`".into())),
         }
         let file: Self = serde_json::from_value(any).map_err(not_a_case)?;
+        if file.then.as_ref().is_some_and(|next| next.then.is_some()) {
+            let message = "`then` holds one case more and no others behind it";
+            return Err(CaseFileError::NotACase(message.into()));
+        }
         for case in [Some(&file), file.then.as_deref()].into_iter().flatten() {
             case.bytes()?;
         }
@@ -229,6 +233,16 @@ mod tests {
         let mut file = CaseFile::new(&case(), 1, Class::Crash, String::new());
         file.writes = vec![Write::Base64("!".into())];
         assert!(CaseFile::parse(file.to_json().as_bytes()).is_err());
+    }
+
+    #[test]
+    fn one_more_case_may_come_behind_and_no_third_one() {
+        let file = CaseFile::new(&case(), 1, Class::Crash, String::new());
+        let two = CaseFile { then: Some(Box::new(file.clone())), ..file.clone() };
+        assert_eq!(CaseFile::parse(two.to_json().as_bytes()), Ok(two.clone()));
+        let three = CaseFile { then: Some(Box::new(two)), ..file };
+        let error = CaseFile::parse(three.to_json().as_bytes()).unwrap_err().to_string();
+        assert!(error.contains("`then`"), "{error}");
     }
 
     #[test]

@@ -13,7 +13,9 @@ pub fn without_halves(frame: &[u8]) -> Cow<'_, [u8]> {
     while at + 6 <= whole.len() {
         let escape = &mut whole[at..at + 6];
         match escape {
-            [b'\\', b'u' | b'U', b'd' | b'D', b'8' | b'9' | b'a'..=b'f' | b'A'..=b'F', ..] => {
+            [b'\\', b'u', b'd' | b'D', b'8' | b'9' | b'a'..=b'f' | b'A'..=b'F', rest @ ..]
+                if rest.iter().all(u8::is_ascii_hexdigit) =>
+            {
                 escape.copy_from_slice(b"\\ufffd");
                 at += 6;
             }
@@ -34,6 +36,8 @@ mod tests {
         assert_eq!(whole(r#""\ud83d""#), r#""\ufffd""#);
         assert_eq!(whole(r#""\\ud83d \n\uDC00""#), r#""\\ud83d \n\ufffd""#);
         assert!(matches!(without_halves(b"plain"), Cow::Borrowed(_)));
-        assert_eq!(whole(r#""\ud8"#), r#""\ud8"#);
+        for no_half in [r#""\ud8"#, r#""\UD83D""#, r#""\ud8zz""#] {
+            assert_eq!(whole(no_half), no_half);
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! What one thread saw since it last told.
 
-use std::{borrow::Cow, time::Duration};
+use std::{borrow::Cow, collections::BTreeSet, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
@@ -74,7 +74,9 @@ pub struct LogLine {
 pub struct Cursor {
     seconds: usize,
     samples: usize,
-    at: Option<Duration>,
+    /// What was noted, by its kind and its words: a loss is noted when its cause is known, as of the moment
+    /// of the loss, so times do not say what is new.
+    told: BTreeSet<(Cow<'static, str>, String)>,
 }
 
 impl Cursor {
@@ -83,6 +85,9 @@ impl Cursor {
     pub fn look(&self, worker: u16, tally: &Tally, now: Duration) -> (Glimpse, Self) {
         let until = now.as_secs() as usize;
         let segments = &tally.segments;
+        let log = log(tally, &self.told);
+        let mut told = self.told.clone();
+        told.extend(log.iter().map(|line| (line.what.clone(), line.text.clone())));
         let glimpse = Glimpse {
             worker,
             at: now,
@@ -94,9 +99,9 @@ impl Cursor {
             deadlocks: tally.deadlock_count,
             seconds: tally.timeline.between(self.seconds, until),
             samples: tally.samples.get(self.samples..).unwrap_or_default().to_vec(),
-            log: log(tally, self.at),
+            log,
         };
-        let next = Self { seconds: until, samples: tally.samples.len(), at: Some(now) };
+        let next = Self { seconds: until, samples: tally.samples.len(), told };
         (glimpse, next)
     }
 }
@@ -112,7 +117,7 @@ fn tools(tally: &Tally) -> Vec<(String, Counts)> {
     tools
 }
 
-fn log(tally: &Tally, after: Option<Duration>) -> Vec<LogLine> {
+fn log(tally: &Tally, told: &BTreeSet<(Cow<'static, str>, String)>) -> Vec<LogLine> {
     let failures = tally.failures.iter().map(|(category, note)| (category.name(), note));
     let notes = TOLD.iter().filter_map(|name| Some((*name, tally.notes.get(*name)?)));
     let diagnoses = tally.diagnoses.values().map(|note| ("silent", note));
@@ -120,12 +125,13 @@ fn log(tally: &Tally, after: Option<Duration>) -> Vec<LogLine> {
         .chain(notes)
         .chain(diagnoses)
         .flat_map(|(what, note)| {
-            note.since(after).map(move |(at, text)| LogLine {
+            note.told().map(move |(at, text)| LogLine {
                 at,
                 what: Cow::Borrowed(what),
                 text: text.to_owned(),
             })
         })
+        .filter(|line| !told.contains(&(line.what.clone(), line.text.clone())))
         .collect();
     lines.sort_by_key(|line| line.at);
     lines
@@ -172,7 +178,8 @@ mod tests {
             glimpse.log.iter().map(|line| line.text.clone()).collect::<Vec<_>>()
         };
         assert_eq!(texts(&glimpse), ["early", "late"]);
+        tally.observe(&note(6, note::SERVER_EXIT, "known late"));
         let (glimpse, _) = cursor.look(2, &tally, Duration::from_secs(10));
-        assert_eq!(texts(&glimpse), ["late"], "what was told is not told again");
+        assert_eq!(texts(&glimpse), ["known late"], "what was told is not told again");
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::{
     outcome::ErrorCategory,
     stats::search::TrialOutcome,
-    tally::{Counts, Segment},
+    tally::Segment,
     thresholds::{Measured, NO_LIMIT, Thresholds},
     units::format_latency,
 };
@@ -38,7 +38,7 @@ pub fn judge_trial(
         let why = format!("calls were still waiting at its end, {} behind", format_latency(behind));
         return Err((TrialOutcome::Failed, why));
     }
-    if let Some(why) = broken(counts, limits) {
+    if let Some(why) = broken(&trial, limits) {
         return Err((TrialOutcome::Failed, why));
     }
     let times = trial.response();
@@ -82,13 +82,18 @@ pub fn judge_trial(
 }
 
 /// What no server holds, whatever its limits say.
-fn broken(counts: &Counts, limits: &Thresholds) -> Option<String> {
+fn broken(trial: &Segment, limits: &Thresholds) -> Option<String> {
+    let counts = &trial.counts;
     let lost = counts.of(ErrorCategory::Deadlock);
     if lost > 0 {
         return Some(format!("{lost} of {} calls were never answered", counts.issued));
     }
     let failed = counts.errors() - counts.of(ErrorCategory::Cancelled);
-    let is_limited = limits.error_rate != NO_LIMIT;
+    let has_own = |name: &str| {
+        limits.tool.iter().any(|tool| tool.name == name && tool.error_rate != NO_LIMIT)
+    };
+    let is_limited =
+        limits.error_rate != NO_LIMIT || trial.tools.iter().all(|tool| has_own(&tool.name));
     (!is_limited && failed * 2 > counts.issued)
         .then(|| format!("{failed} of {} calls failed", counts.issued))
 }
@@ -197,6 +202,10 @@ mod tests {
         assert_eq!(refused(251, &Thresholds::default()), Err("251 of 500 calls failed".into()));
         assert_eq!(refused(250, &Thresholds::default()), Ok(()));
         assert_eq!(refused(251, &limited), Ok(()), "who sets a limit knows what he wants");
+        let of = |name| ToolThresholds { error_rate: 0.9, ..ToolThresholds::new(name) };
+        let tool = |name| Thresholds { tool: vec![of(name)], ..Thresholds::default() };
+        assert_eq!(refused(251, &tool("echo")), Ok(()), "also where it is that of the tool");
+        assert_eq!(refused(251, &tool("other")), Err("251 of 500 calls failed".into()));
     }
 
     #[test]

@@ -25,10 +25,9 @@ impl Note {
         self.keep(at, example);
     }
 
-    /// The examples that came after this.
-    pub fn since(&self, after: Option<Duration>) -> impl Iterator<Item = (Duration, &str)> {
-        let all = self.times.iter().copied().zip(self.examples.iter().map(String::as_str));
-        all.filter(move |(at, _)| after.is_none_or(|after| *at > after))
+    /// The examples, and when each of them came.
+    pub fn told(&self) -> impl Iterator<Item = (Duration, &str)> {
+        self.times.iter().copied().zip(self.examples.iter().map(String::as_str))
     }
 
     fn keep(&mut self, at: Duration, example: &str) {
@@ -77,17 +76,17 @@ mod tests {
         note
     }
 
-    fn kept(note: &Note, after: Option<u64>) -> Vec<(u64, &str)> {
-        note.since(after.map(Duration::from_secs)).map(|(at, text)| (at.as_secs(), text)).collect()
+    fn kept(note: &Note) -> Vec<(u64, &str)> {
+        note.told().map(|(at, text)| (at.as_secs(), text)).collect()
     }
 
     #[test]
     fn an_example_keeps_its_first_time() {
         let again = note(&[(3, "b"), (2, "a"), (9, "a"), (1, "b"), (1, "a")]);
-        assert_eq!((again.count, kept(&again, None)), (5, vec![(1, "a"), (1, "b")]));
+        assert_eq!((again.count, kept(&again)), (5, vec![(1, "a"), (1, "b")]));
         let mut both = note(&[(5, "a"), (6, "c")]);
         both.merge(&again);
-        assert_eq!((both.count, kept(&both, None)), (7, vec![(1, "a"), (1, "b"), (6, "c")]));
+        assert_eq!((both.count, kept(&both)), (7, vec![(1, "a"), (1, "b"), (6, "c")]));
     }
 
     #[test]
@@ -95,16 +94,8 @@ mod tests {
         let texts = ["g", "f", "e", "d", "c", "b", "a"];
         let late: Vec<_> = texts.into_iter().zip(1..).map(|(text, at)| (8 - at, text)).collect();
         let expected = vec![(1, "a"), (2, "b"), (3, "c"), (4, "d"), (5, "e")];
-        assert_eq!(kept(&note(&late), None), expected);
+        assert_eq!(kept(&note(&late)), expected);
         let early: Vec<_> = late.into_iter().rev().collect();
-        assert_eq!(kept(&note(&early), None), expected);
-    }
-
-    #[test]
-    fn what_came_at_a_moment_did_not_come_after_it() {
-        let told = note(&[(1, "a"), (2, "b"), (3, "c")]);
-        assert_eq!(kept(&told, Some(2)), [(3, "c")]);
-        assert_eq!(kept(&told, Some(1)), [(2, "b"), (3, "c")]);
-        assert_eq!(kept(&told, Some(3)), []);
+        assert_eq!(kept(&note(&early)), expected);
     }
 }

@@ -29,7 +29,7 @@ pub enum ReplayVerdict {
     AnotherBug,
     /// It shows no longer.
     Gone,
-    /// It did not show, and never has on a server that had seen nothing else.
+    /// It did not show, and could not be shown again when it was found either.
     CouldNotTell,
 }
 

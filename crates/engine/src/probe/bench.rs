@@ -8,7 +8,7 @@ use std::{
 };
 
 use mcp_loadtest_core::{
-    check::{CaseResult, CaseVerdict, Depth},
+    check::{AFTERWARDS, CaseResult, CaseVerdict, Depth},
     mcp::{Revision, Tool},
     report::Severity,
     seed::Seed,
@@ -210,11 +210,10 @@ impl Bench {
         *self.held.borrow_mut() = None;
     }
 
-    /// Adds a result. A server that was away for a moment has not held, whatever it answered before; what
-    /// was not tried says nothing of it.
+    /// Adds a result. A server that was away for a moment has not held, whatever it answered before; where
+    /// nothing is known of a case that stays so, and what it says is kept.
     pub(crate) fn tell(&self, mut result: CaseResult) {
-        let was_tried = result.verdict != CaseVerdict::Skipped;
-        let away = if was_tried { self.away.take() } else { None };
+        let away = if result.verdict.is_known() { self.away.take() } else { None };
         if let Some(said) = away.filter(|_| result.severity < Some(Severity::Warning)) {
             result.verdict = CaseVerdict::Broken;
             result.severity = Some(Severity::Warning);
@@ -232,7 +231,7 @@ impl Bench {
     /// a word: that is the check's finding, not the next one's. What it said itself, after `told`, is not said
     /// again.
     pub(crate) async fn look_after(&self, check: &Check, told: usize) {
-        let what_comes = |verdict| check.case("what comes after it", verdict);
+        let what_comes = |verdict| check.case(AFTERWARDS, verdict);
         match self.what_it_left().await {
             Some((verdict, why)) => {
                 // Dead is worse than away.
@@ -354,5 +353,20 @@ mod tests {
         );
         assert_eq!(results[2].severity, Some(Severity::Warning));
         assert!(results[2].detail.contains("HTTP 502"), "{}", results[2].detail);
+    }
+
+    /// It became a case that was tried, lost its own words, and a gate passed.
+    #[tokio::test]
+    async fn what_could_not_be_told_stays_so_where_the_server_was_away() {
+        let (bench, check) = (bench(), PROBES[0]);
+        *bench.away.borrow_mut() = Some("answers ping with HTTP 502".into());
+        let untold = check.case("a case", CaseVerdict::CouldNotTell).detail("too slow");
+        bench.tell(untold.clone());
+        bench.look_after(check, 0).await;
+        let results = bench.results();
+        let [first, second] = results.as_slice() else { panic!("{results:?}") };
+        assert_eq!(*first, untold);
+        assert_eq!(second.severity, Some(Severity::Warning));
+        assert!(results.iter().all(|result| !result.was_tried()), "{results:?}");
     }
 }

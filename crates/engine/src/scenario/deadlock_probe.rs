@@ -36,7 +36,8 @@ pub(super) const ENTRY: Entry = Entry {
    - any DEADLOCK -> CRITICAL, \"DEADLOCK DETECTED\"
    - more than half of the burst SLOW -> WARNING, \"concurrency degrades latency\"; also where fewer
      are, of a server that takes one call at a time; but not where the calls of step 9 show that all
-     of the burst only waited for a slow first call
+     of the burst only waited for a slow first call, nor where a call that is alone (in step 9, or
+     with `--concurrent 1`) is as slow: that is a slow tool, \"slow calls\"
    - else PASS",
     knobs: "--concurrent, --hang-threshold, --grace-period, --tool, --args, --bail-early, --steady-calls, --sessions",
     drive: |stage| Box::pin(drive(stage)) as Driving,

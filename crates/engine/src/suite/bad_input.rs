@@ -158,7 +158,7 @@ fn number(document: &Value, path: &str) -> u64 {
 fn untried(block: &NegativePath, cases: &[CaseResult]) -> Vec<Mismatch> {
     let why = |check: &String| {
         let of_it: Vec<_> = cases.iter().filter(|case| case.check == *check).collect();
-        if of_it.iter().any(|case| case.verdict.is_known()) {
+        if of_it.iter().any(|case| case.was_tried()) {
             return None;
         }
         let detail = of_it.iter().map(|case| case.detail.as_str()).find(|told| !told.is_empty());

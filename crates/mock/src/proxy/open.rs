@@ -28,6 +28,8 @@ impl Drop for Open {
         if let Some(mut row) = self.finish() {
             if row.kind != Kind::Stream {
                 withdraw(&mut row);
+                // A reply that was held back has not been sent.
+                (row.bytes_out, row.error_code, row.error_message) = (0, None, None);
                 let why = "the client left before there was a reply";
                 row.note.get_or_insert_with(|| why.to_owned());
             }
@@ -61,7 +63,8 @@ impl Open {
     pub(super) fn status(&mut self, status: StatusCode) {
         let Some(row) = &mut self.row else { return };
         row.http_status = Some(status.as_u16());
-        if status.is_client_error() || status.is_server_error() {
+        // A redirect has not been answered either, wherever it leads.
+        if !status.is_success() {
             row.success = false;
             let is_auth = matches!(status.as_u16(), 401 | 403);
             row.error_category = Some(if is_auth { "auth" } else { "http" }.into());

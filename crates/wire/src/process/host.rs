@@ -73,6 +73,8 @@ pub(crate) struct Running {
     pub(crate) pid: u32,
     /// Shared with those that were started before it: they have the same habits.
     pub(crate) life: Arc<Life>,
+    /// It has ended; how it did is told when its last words were read.
+    ending: AtomicBool,
     ended: Mutex<Option<Ended>>,
     stderr: Mutex<String>,
     told: AtomicBool,
@@ -90,6 +92,11 @@ impl Running {
     /// How it ended, if it has.
     pub(crate) fn ended(&self) -> Option<Ended> {
         lock(&self.ended).clone()
+    }
+
+    /// Whether it is over with it, also while its last words are still to come.
+    pub(crate) fn is_ending(&self) -> bool {
+        self.ending.load(Ordering::Relaxed)
     }
 
     /// The end of what it said on stderr.
@@ -247,6 +254,7 @@ impl Room {
             return;
         };
         if tenant.process.exit().is_some() {
+            tenant.running.ending.store(true, Ordering::Relaxed);
             let exit = tenant.process.wait().await;
             let stderr = tenant.process.stderr_tail();
             *lock(&tenant.running.stderr) = stderr.clone();
@@ -286,6 +294,7 @@ impl Room {
             generation: self.generations,
             pid: process.pid(),
             life: self.life.clone(),
+            ending: AtomicBool::default(),
             ended: Mutex::default(),
             stderr: Mutex::default(),
             told: AtomicBool::new(false),

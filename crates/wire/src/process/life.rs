@@ -18,9 +18,9 @@ use mcp_loadtest_core::units::nanos;
 /// How long after the loss of a connection its server may take to end. One that dies on a busy machine
 /// may get no CPU for a second, and its end is the reason that is worth telling.
 pub(crate) const EXIT_PATIENCE: Duration = Duration::from_secs(3);
-/// The same for a server that has lost connections before and lived on: as long as it takes to look twice.
-/// What it costs to wait is taken from the load, each time again.
-const SHORT_PATIENCE: Duration = Duration::from_millis(20);
+/// The same for a server that has lost connections before and lived on: long enough that the end of one that
+/// dies is seen to begin. What it costs to wait is taken from the load, each time again.
+const SHORT_PATIENCE: Duration = Duration::from_millis(100);
 
 /// What the sessions of one server know of it together.
 #[derive(Debug, Default)]
@@ -52,6 +52,11 @@ impl Life {
         if self.doubts.load(Ordering::Relaxed) > 0 {
             self.served.fetch_max(nanos(sent), Ordering::Relaxed);
         }
+    }
+
+    /// It has died of a loss: that it lived on before says nothing of the next one.
+    pub(crate) fn died(&self) {
+        self.lived_on.store(false, Ordering::Relaxed);
     }
 }
 
@@ -107,5 +112,7 @@ mod tests {
         drop((one, other));
         let later = life.doubt(SECOND * 6);
         assert!(!later.is_over(SHORT_PATIENCE - MOMENT) && later.is_over(SHORT_PATIENCE));
+        life.died();
+        assert!(!later.is_over(EXIT_PATIENCE - MOMENT), "who died once is waited for again");
     }
 }

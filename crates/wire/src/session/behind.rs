@@ -10,7 +10,7 @@ use mcp_loadtest_core::{display::visible, event::note, outcome::ErrorCategory};
 use tokio::time::sleep;
 
 use super::{Break, Inner};
-use crate::process::{Ended, ExitInfo, Lease, Running, StopReport, StopStep};
+use crate::process::{EXIT_PATIENCE, Ended, ExitInfo, Lease, Running, StopReport, StopStep};
 
 /// The time between two looks whether a server has ended: the first and the longest.
 const LOOK_INTERVALS: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(10));
@@ -107,9 +107,11 @@ impl Inner {
         let (mut waited, mut pause) = (Duration::ZERO, LOOK_INTERVALS.0);
         while self.behind.may_end().is_some() {
             if let Some(ended) = self.behind.ended() {
+                ours.running.life.died();
                 return self.server_ended(&ended);
             }
-            if doubt.is_over(waited) {
+            let patient = ours.running.is_ending() && waited < EXIT_PATIENCE;
+            if !patient && doubt.is_over(waited) {
                 break;
             }
             sleep(pause).await;

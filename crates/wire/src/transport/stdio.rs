@@ -27,7 +27,7 @@ use crate::{
     session::{Break, Inner},
 };
 
-/// The time between two looks whether it has.
+/// The time between two looks whether the process has ended.
 const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// How long the rest of the output may take once the server has ended.

@@ -87,7 +87,7 @@ fn headline(report: &ProbeReport) -> String {
 
 /// Whether what was tried allows no verdict.
 fn is_open(report: &ProbeReport) -> bool {
-    let is_known = report.checks.iter().any(|case| case.verdict.is_known());
+    let is_known = report.checks.iter().any(CaseResult::was_tried);
     report.interrupted || !is_known
 }
 
@@ -241,7 +241,7 @@ fn listed(word: &str, label: &str, names: &str, color: AnsiColor) -> String {
 }
 
 fn sums(report: &ProbeReport) -> String {
-    let known = report.checks.iter().filter(|case| case.verdict.is_known()).count();
+    let known = report.checks.iter().filter(|case| case.was_tried()).count();
     let fails = report.checks.iter().filter(|case| case.fails()).count();
     let mut text = format!("{} tried, {fails} failed", plural(known, "case"));
     if untold(report) > 0 {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::time::Instant;
 
-use super::watched::{Eye, calls, open};
+use super::watched::{Eye, Starter, calls, open};
 
 /// What an agent is to start in a server's place.
 pub(super) struct Piped {
@@ -49,7 +49,13 @@ impl Piped {
             entry["cwd"] = dir.display().to_string().into();
         }
         let began = (Instant::now(), Timestamp::now());
-        let eye = Eye { texts: BTreeMap::new(), names, faults: faults.to_vec(), began };
+        let eye = Eye {
+            texts: BTreeMap::new(),
+            names,
+            faults: faults.to_vec(),
+            began,
+            starter: Starter::Agent,
+        };
         Ok(Self { entry, log, eye })
     }
 }

@@ -40,12 +40,23 @@ pub(super) struct Eye {
     pub(super) faults: Vec<Fault>,
     /// The same moment on both clocks.
     pub(super) began: (Instant, Timestamp),
+    /// Who starts what obeys the faults.
+    pub(super) starter: Starter,
+}
+
+/// Who starts a mock or a proxy: faults that are due after some time count it from there.
+#[derive(Clone, Copy)]
+pub(super) enum Starter {
+    /// We do, before the agent begins.
+    Us,
+    /// The agent does, whenever it likes.
+    Agent,
 }
 
 impl Eye {
     fn new(texts: BTreeMap<String, String>, faults: Vec<Fault>) -> Self {
         let began = (Instant::now(), Timestamp::now());
-        Self { texts, names: BTreeMap::new(), faults, began }
+        Self { texts, names: BTreeMap::new(), faults, began, starter: Starter::Us }
     }
 }
 
@@ -94,11 +105,19 @@ impl Seen {
 }
 
 impl Eye {
-    /// Whether a fault might have hit the call; `first` is when the log begins.
-    fn is_aimed_at(&self, row: &Row, first: Timestamp) -> bool {
+    /// From when on the time of the faults is counted.
+    fn start(&self, rows: &[Row]) -> Timestamp {
+        let first = match self.starter {
+            Starter::Us => None,
+            // Its log says nothing of its start, and an agent asks soon after it.
+            Starter::Agent => rows.iter().map(|row| row.ts).min(),
+        };
+        first.unwrap_or(self.began.1)
+    }
+
+    /// Whether a fault might have hit the call.
+    fn is_aimed_at(&self, row: &Row, start: Timestamp) -> bool {
         let (Some(transport), Some(era)) = (row.transport, row.era) else { return false };
-        // A proxy that the agent has started itself is younger than we know.
-        let start = self.began.1.max(first);
         let elapsed = u64::try_from(row.ts.0.saturating_sub(start.0)).unwrap_or_default();
         let call = CallView {
             method: method::TOOLS_CALL,
@@ -112,7 +131,7 @@ impl Eye {
         self.faults.iter().any(|fault| fault.counts(&call))
     }
 
-    fn call(&self, row: &Row, first: Timestamp, zero: Instant) -> WireCall {
+    fn call(&self, row: &Row, start: Timestamp, zero: Instant) -> WireCall {
         let since_zero = self.began.0.saturating_duration_since(zero).as_millis() as i64
             - zero.saturating_duration_since(self.began.0).as_millis() as i64;
         let at = (row.ts.0 - self.began.1.0) / 1_000 + since_zero;
@@ -155,7 +174,7 @@ impl Eye {
             replied_ms: was_answered.then_some(ended_ms),
             cancelled_ms: row.cancelled.then_some(ended_ms),
             is_error: !row.success,
-            aimed_at: !fired.is_empty() || self.is_aimed_at(row, first),
+            aimed_at: !fired.is_empty() || self.is_aimed_at(row, start),
             fault: (!fired.is_empty()).then(|| fired.join(", ")),
         }
     }
@@ -172,8 +191,8 @@ pub(super) fn calls(audit: &Audit, eye: &Eye, zero: Instant) -> Result<Vec<WireC
     let rows = audit.query(&Filter::default()).map_err(|error| error.to_string())?;
     let is_call =
         |row: &&Row| row.kind == Kind::Request && row.method.as_deref() == Some(method::TOOLS_CALL);
-    let first = rows.iter().map(|row| row.ts).min().unwrap_or(eye.began.1);
-    Ok(rows.iter().filter(is_call).map(|row| eye.call(row, first, zero)).collect())
+    let start = eye.start(&rows);
+    Ok(rows.iter().filter(is_call).map(|row| eye.call(row, start, zero)).collect())
 }
 
 impl Watched for Seen {
@@ -192,5 +211,32 @@ impl Watched for Seen {
             let _ = (&mut self.serving).await;
             calls(&self.audit, &self.eye, zero)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mcp_loadtest_core::mcp::Era;
+
+    use super::*;
+
+    /// An agent that took three seconds to begin seemed to call a mock of ours three seconds earlier.
+    #[test]
+    fn the_time_of_a_fault_begins_with_what_obeys_it() {
+        let asked_at = |eye: &Eye, secs: i64| Row {
+            ts: Timestamp(eye.began.1.0 + secs * 1_000_000),
+            transport: Some(TransportName::Http),
+            era: Some(Era::Legacy),
+            ..Row::default()
+        };
+        for (fault, of_ours, of_the_agent) in
+            [("hang@until=5s", false, true), ("hang@after=5s", true, false)]
+        {
+            let ours = Eye::new(BTreeMap::new(), vec![fault.parse().unwrap()]);
+            let rows = [asked_at(&ours, 3), asked_at(&ours, 6)];
+            assert_eq!(ours.is_aimed_at(&rows[1], ours.start(&rows)), of_ours, "{fault}");
+            let agents = Eye { starter: Starter::Agent, ..ours };
+            assert_eq!(agents.is_aimed_at(&rows[1], agents.start(&rows)), of_the_agent, "{fault}");
+        }
     }
 }

@@ -2,8 +2,9 @@
 
 use std::{
     fs,
+    io::Read as _,
     path::{Path, PathBuf},
-    process::Command,
+    process::{Child, Command},
 };
 
 use serde_json::Value;
@@ -52,16 +53,30 @@ fn day(mut date: Command) -> String {
     String::from_utf8(date.args(["-u", "+%Y-%m-%dT%H"]).output().unwrap().stdout).unwrap()
 }
 
-/// Waits until the trace of the one run in this directory has so many lines.
+/// Waits until the trace of the one run in this directory, which this process writes, has so many lines.
 #[expect(clippy::disallowed_methods, reason = "a file that another process writes is looked at")]
-fn wait_for_lines(dir: &Path, many: usize) {
+fn wait_for_lines(child: &mut Child, dir: &Path, many: usize) {
     let lines = || {
         let run = fs::read_dir(dir.join("runs")).ok()?.next()?.ok()?.path();
         Some(fs::read_to_string(run.join("trace.jsonl")).ok()?.lines().count())
     };
-    while lines().unwrap_or_default() < many {
+    loop {
+        // Asked first: what it wrote before it ended counts.
+        let has_ended = child.try_wait().unwrap().is_some();
+        if lines().unwrap_or_default() >= many {
+            return;
+        }
+        assert!(!has_ended, "it ended before line {many}: {}", last_words(child));
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
+}
+
+/// All that a process has said which has ended.
+fn last_words(child: &mut Child) -> String {
+    let mut said = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    said
 }
 
 #[test]
@@ -73,9 +88,9 @@ fn a_clock_that_is_set_changes_nothing() {
     run.args(["run", "-s", &mock("mock-normal.py"), "--tool", "echo", "--json"])
         .args(["--rate", "50/s", "--duration", "6s"])
         .current_dir(dir.path());
-    let child = clock.held_by(run).spawn().unwrap();
+    let mut child = clock.held_by(run).spawn().unwrap();
     for (lines, ahead) in [(50, "-1h"), (200, "+1h"), (350, "-1h")] {
-        wait_for_lines(dir.path(), lines);
+        wait_for_lines(&mut child, dir.path(), lines);
         clock.set(ahead);
     }
     let done = child.wait_with_output().unwrap();

@@ -68,7 +68,7 @@ const FILES: &[(&str, &str)] = &[
             "tool":"echo","index":1,"seed":1,"label":"arguments: null in place of its type",
             "method":"tools/call","request_id":7,"answer":"must","intent":"negative","heavy":false,
             "writes":[{"text":"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{\"name\":\"echo\",\"arguments\":null}}"}],
-            "class":"crash","seen":"","repeats":false,"original_bytes":103,"target":""}"#,
+            "class":"crash","seen":"","repeats":true,"original_bytes":103,"target":""}"#,
     ),
     (
         "suite.yml",

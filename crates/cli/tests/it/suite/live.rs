@@ -95,6 +95,18 @@ fn a_task_that_is_not_read_an_output_that_stays_open_and_a_failure_are_told() {
     assert_eq!(claims["failures"][0]["target"], "live.exit_code", "{claims:#}");
 }
 
+/// It died of a pipe that we had closed, and that was called its own failure.
+#[test]
+fn an_agent_that_says_more_than_is_kept_has_not_failed() {
+    let bench = Bench::new(
+        "servers: {api: {mock: {}}}\nagents:\n  - {name: talks, command: [python3, '-c', \"print('x' * \
+         3000000)\"], servers: [api], prompt: y}\n",
+    );
+    let (report, code) = bench.report(&[]);
+    let failures = &test_of(&report, "talks")["failures"];
+    assert_eq!((outcome(&report, "talks").as_str(), code), ("passed", 0), "{failures:#}");
+}
+
 /// A call that a fault counts and does not hit is one that it is aimed at.
 #[test]
 fn a_live_agent_that_the_fault_has_spared_was_not_faulted() {

@@ -80,11 +80,6 @@ pub struct Made {
     pub dropped: usize,
 }
 
-/// What is wrong with arguments that somebody vouches for, by the tool's own schema.
-pub fn forbids(schema: &Value, arguments: &Value) -> Option<String> {
-    Oracle::new(schema).ok()?.problem(arguments)
-}
-
 impl<'s> Subject<'s> {
     /// Fails when the schema cannot be used, or does not allow the good arguments.
     pub fn new(schema: &'s Value, good: &'s Value) -> Result<Self, String> {

@@ -118,8 +118,7 @@ fn belongs(entry: &Entry, own: &[usize], chains: &[Chain<'_>]) -> Belongs {
     // another try could mend; equal calls after anything else say that they are calls of their own.
     let is_said_new = |at: &usize| count == Some(0) && !chains[*at].last().is_worth_another_try();
     let open: Vec<usize> = open.into_iter().filter(|at| !is_said_new(at)).collect();
-    let is_under_way =
-        own.iter().any(|at| chains[*at].last().ended_ms() > entry.at_ms + TOLERANCE_MS);
+    let is_under_way = own.iter().any(|at| !is_over(chains[*at].last(), entry));
     match open.as_slice() {
         [] if is_under_way && count.is_none() => Belongs::Unclear,
         [] => Belongs::New,
@@ -132,6 +131,12 @@ fn belongs(entry: &Entry, own: &[usize], chains: &[Chain<'_>]) -> Belongs {
 /// Whether a request may be another try after this one.
 fn goes_on(last: &Entry, entry: &Entry) -> bool {
     last.ending != Ending::Complete
-        && last.ended_ms() <= entry.at_ms + TOLERANCE_MS
+        && is_over(last, entry)
         && entry.at_ms - last.ended_ms() <= LONGEST_GAP_MS
+}
+
+/// Whether a request had its answer when another came. Of an answer that took less time than a clock may be
+/// off by, only the second half may be: requests that are made together are no tries of one call.
+fn is_over(last: &Entry, entry: &Entry) -> bool {
+    last.ended_ms() <= entry.at_ms + TOLERANCE_MS.min(last.took_ms / 2.0)
 }

@@ -88,7 +88,8 @@ impl ClientReport {
 
 /// Judges what clients did. The order of the entries does not matter.
 pub fn judge(entries: &[Entry], patience: Patience) -> ClientReport {
-    let forgotten = entries.iter().map(|entry| entry.forgotten_before).sum();
+    let forgotten =
+        entries.iter().fold(0, |sum: u64, entry| sum.saturating_add(entry.forgotten_before));
     let mut entries: Vec<&Entry> = entries.iter().filter(|entry| entry.is_call()).collect();
     entries.sort_by(|one, two| one.at_ms.total_cmp(&two.at_ms).then(one.number.cmp(&two.number)));
     let unmatched: Vec<_> = entries.iter().filter(|entry| entry.is_unmatched()).copied().collect();

@@ -278,12 +278,14 @@ fn calls(entries: &[Entry]) -> (usize, usize) {
 fn equal_bodies_are_tries_of_one_call_only_one_after_the_other() {
     let down = |number, at| refused(number, at, 503);
     let counted = |number, at| with(down(number, at), "x-stainless-retry-count", "0");
-    let slow = Entry { took_ms: 100.0, ..down(2, 5.0) };
+    let slow = Entry { took_ms: 100.0, ..down(2, 3.0) };
+    let quick = |number, at| Entry { took_ms: 1.0, ..down(number, at) };
     for (name, entries, expected) in [
         ("one", vec![down(1, 0.0)], (1, 0)),
         ("when the first is over", vec![down(1, 0.0), down(2, 10.0)], (1, 0)),
         ("as good as when the first is over", vec![down(1, 0.0), down(2, 5.0)], (1, 0)),
         ("just before the first is over", vec![down(1, 0.0), down(2, 4.9)], (2, 1)),
+        ("together, and answered at once", vec![quick(1, 0.0), quick(2, 0.1)], (2, 1)),
         ("late in a run", vec![down(1, 200_000.0), down(2, 200_500.0)], (1, 0)),
         ("after the longest gap", vec![down(1, 0.0), down(2, 120_010.0)], (1, 0)),
         ("after more than that", vec![down(1, 0.0), down(2, 120_010.1)], (2, 0)),

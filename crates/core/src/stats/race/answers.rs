@@ -91,11 +91,13 @@ impl Answers {
         let mut kept: Vec<_> = self.kept.iter().collect();
         kept.sort_by_key(|(_, (_, first))| *first);
         let mut groups: BTreeMap<u64, Group> = BTreeMap::new();
+        // The empty place stands for more places than are listed: then the whole text counts.
+        let is_whole = divergent.first().is_some_and(String::is_empty);
         for (text, &(count, first)) in kept {
             let leaves = Leaves::of(&serde_json::from_str(text).unwrap_or_default()).values;
             let held = |path| leaves.get(path).map(|value| print(&canonical(value)));
             let new = || Group { count: 0, first, canonical: text.clone() };
-            let print = print_all(divergent.iter().map(held));
+            let print = if is_whole { print(text) } else { print_all(divergent.iter().map(held)) };
             groups.entry(print).or_insert_with(new).count += count;
         }
         let mut groups: Vec<Group> = groups.into_values().collect();
@@ -163,6 +165,7 @@ mod tests {
         let found = compared((0..100).map(own).collect());
         assert_eq!(found.divergent_paths[0], "", "there are more than are listed");
         assert!(found.divergent_paths.len() <= 2 * MOST_LEAVES, "{}", found.divergent_paths.len());
+        assert_eq!(found.groups.len(), 100, "none is like another");
         let named = |n| json!({ format!("{n}{long}"): 1 });
         let found = compared((0..100).map(named).collect());
         let room: usize = found.divergent_paths.iter().map(String::len).sum();

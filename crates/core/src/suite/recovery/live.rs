@@ -127,13 +127,11 @@ pub fn observe(
 /// When the agent next called something that it had not called together with this one.
 fn next_look(calls: &[WireCall], at: usize) -> Option<u64> {
     let call = &calls[at];
-    let mut later = calls[at + 1..].iter().map(|next| next.at_ms);
-    later.find(|next_ms| {
-        let came_back = |other: &WireCall| {
-            other.replied_ms.is_some_and(|replied| call.at_ms <= replied && replied <= *next_ms)
-        };
-        *next_ms >= call.at_ms.saturating_add(TOGETHER_MS) || calls.iter().any(came_back)
-    })
+    let replies = calls.iter().filter_map(|other| other.replied_ms);
+    let came_back = replies.filter(|replied| *replied > call.at_ms).min();
+    let together = call.at_ms.saturating_add(TOGETHER_MS);
+    let apart = came_back.map_or(together, |replied| replied.min(together));
+    calls[at + 1..].iter().map(|next| next.at_ms).find(|next_ms| *next_ms >= apart)
 }
 
 #[cfg(test)]

@@ -151,7 +151,7 @@ pub(super) fn tells(text: &str, value: &str) -> bool {
 }
 
 /// So much around a value shows whether it goes on.
-const LOOKED_AT: usize = 4;
+const LOOKED_AT: usize = 5;
 
 /// Whether a value that ends with `edge` goes on in what is beside it.
 fn goes_on(edge: Option<char>, beside: &str, is_name: bool) -> bool {
@@ -160,7 +160,11 @@ fn goes_on(edge: Option<char>, beside: &str, is_name: bool) -> bool {
     match (beside.next(), beside.next()) {
         (Some(next), _) if next.is_ascii_digit() => true,
         (Some(next), _) if next.is_ascii_alphabetic() => is_name,
-        (Some('.' | ','), Some(next)) => edge.is_ascii_digit() && next.is_ascii_digit(),
+        (Some('.'), Some(next)) => edge.is_ascii_digit() && next.is_ascii_digit(),
+        (Some(','), Some(next)) if edge.is_ascii_digit() && next.is_ascii_digit() => {
+            // Beyond thousands a comma parts the members of a list.
+            beside.take_while(char::is_ascii_digit).count() < 3
+        }
         (Some('-' | '_'), Some(next)) => {
             // A word that is tied to a name, as in `INC-7731-related`, does not change it.
             let rest = 1 + beside.take_while(char::is_ascii_alphanumeric).count();
@@ -252,6 +256,8 @@ mod tests {
             ("1420 widgets", "42", false),
             ("42,000 or 42.5 or 1,42", "42", false),
             ("42, 43", "42", true),
+            ("[1001,1002,1003]", "1002", true),
+            ("1,002,003", "002", false),
             ("\u{5831}\u{544a}42\u{4ef6}", "42", true),
             ("42-inch", "42", true),
             ("It was sunniest", "sunni", true),

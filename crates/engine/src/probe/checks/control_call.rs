@@ -1,6 +1,8 @@
 //! The call with good arguments that every refusal is held against.
 
-use mcp_loadtest_core::check::{CaseResult, CaseVerdict, Depth, Family, negative::forbids};
+use mcp_loadtest_core::check::{
+    CaseResult, CaseVerdict, Depth, Family, negative::arguments_problem,
+};
 
 use super::{Check, Running};
 use crate::probe::{
@@ -36,7 +38,7 @@ fn run(bench: &Bench) -> Running<'_> {
 fn judge(bench: &Bench, known: &KnownTool) -> CaseResult {
     let told = |verdict| CHECK.case("good arguments", verdict);
     let forbidden = bench.settings.arguments.as_ref();
-    let forbidden = forbidden.and_then(|good| forbids(&known.tool.input_schema, good));
+    let forbidden = forbidden.and_then(|good| arguments_problem(&known.tool.input_schema, good));
     let sure = bench.settings.arguments.is_some();
     let why = |what: &str| format!("the control call {what}: {}", known.control.reason);
     match known.control.verdict {

@@ -3,9 +3,10 @@
 use mcp_loadtest_core::{
     check::{CaseResult, CaseVerdict, Depth, Family},
     jsonrpc::{self, Id, Message},
+    outcome::ErrorCategory,
     report::Severity,
 };
-use mcp_loadtest_wire::session::{Session, Tap};
+use mcp_loadtest_wire::session::{Reply, Session, Tap};
 
 use super::{Check, Running};
 use crate::probe::{at_once::Fate, bench::Bench};
@@ -44,6 +45,8 @@ fn run(bench: &Bench) -> Running<'_> {
 #[derive(Default)]
 struct Tally {
     made: usize,
+    /// The number of the last call that was made once more.
+    repeated: usize,
     refused: usize,
     first_refusal: String,
     highest_id: u64,
@@ -72,8 +75,17 @@ async fn look(bench: &Bench, session: &Session, count: usize) -> CaseResult {
                     .detail(format!("{why}: {}", reply.message));
             }
             Fate::Lost => {
-                let lost = lost(&case, count, &tally, &tap);
-                return bench.unless_dead(session, lost).await;
+                let stray = stray(&tap, tally.highest_id);
+                let lost = lost(&case, count, &tally, &reply, stray);
+                let told = bench.unless_dead(session, lost).await;
+                let is_alive = told.verdict == CaseVerdict::Broken;
+                let is_cut = reply.failure() == Some(ErrorCategory::Disconnected);
+                if !is_alive || !is_cut || stray.is_some() || tally.repeated == tally.made {
+                    return told;
+                }
+                // Once may be a connection that was closed just when the call went out on it.
+                tally.repeated = tally.made;
+                tally.made -= 1;
             }
         }
     }
@@ -90,25 +102,24 @@ async fn look(bench: &Bench, session: &Session, count: usize) -> CaseResult {
 }
 
 /// A call was given up, and the server may live on.
-fn lost(case: &str, count: usize, tally: &Tally, tap: &Tap) -> CaseResult {
-    let lost = format!("call {} of {count} was never answered", tally.made);
-    let told = match strays(tap, tally.highest_id).as_slice() {
-        [] => lost,
-        [id, ..] => format!("{lost}, and a reply came with id {id}, which was never sent"),
-    };
+fn lost(case: &str, count: usize, tally: &Tally, reply: &Reply, stray: Option<u64>) -> CaseResult {
+    let mut told = format!("call {} of {count} was never answered: {}", tally.made, reply.message);
+    if let Some(id) = stray {
+        told.push_str(&format!("; a reply came with id {id}, which was never sent"));
+    }
     CHECK.case(case, CaseVerdict::Broken).detail(told)
 }
 
-/// The ids of replies to what nobody has asked yet. What was asked by hand before has ids beyond them.
-fn strays(tap: &Tap, highest: u64) -> Vec<u64> {
-    let mut strays = Vec::new();
+/// The id of a reply to what nobody has asked. The ids of a session go up, and on this one, which is new, nothing
+/// was sent by hand: so it is any that lies beyond the highest.
+fn stray(tap: &Tap, highest: u64) -> Option<u64> {
     while let Some(heard) = tap.pop() {
         if let Some(Message::Response { id: Id::Number(id), .. }) =
             jsonrpc::read(&heard.frame).message
             && id > highest
         {
-            strays.push(id);
+            return Some(id);
         }
     }
-    strays
+    None
 }

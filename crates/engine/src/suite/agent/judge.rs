@@ -4,7 +4,7 @@ use mcp_loadtest_core::{
     fault::Fault,
     suite::{
         AgentTest, Outcome, TestResult,
-        expect::{Judge, Mismatch},
+        expect::{Judge, Mismatch, Target},
         recovery::{
             self, Evidence, Judged, Live, Recovery, RecoveryVerdict, Rules, StopReason, Trajectory,
             canaries,
@@ -12,6 +12,7 @@ use mcp_loadtest_core::{
     },
     tools_file::{ToolEntry, ToolsFile},
 };
+use serde_json::json;
 
 use super::super::{choose::Case, desk::Desk, loaded::LoadedSuite};
 
@@ -78,7 +79,7 @@ fn failed_by_itself(
 ) -> Option<Mismatch> {
     let claims_success =
         matches!(verdict, None | Some(RecoveryVerdict::Recovered | RecoveryVerdict::NotFaulted));
-    let is_asked = agent.expect.assertions.iter().any(|one| one.target.to_string() == EXIT_CODE);
+    let is_asked = agent.expect.assertions.iter().any(|one| looks_at_exit_code(&one.target));
     if trajectory.stop != StopReason::Completed || !claims_success || is_asked {
         return None;
     }
@@ -93,6 +94,13 @@ fn failed_by_itself(
 
 /// Where the document says how the program ended.
 const EXIT_CODE: &str = "live.exit_code";
+
+/// Whether a way leads to the exit code, however it is written, or to the object that holds it.
+fn looks_at_exit_code(target: &Target) -> bool {
+    let live = json!({ "exit_code": "how it ended" });
+    let found = target.find(&json!({ "live": live }));
+    found.is_some_and(|found| found == live || found == live["exit_code"])
+}
 
 fn recovery(
     loaded: &LoadedSuite,
@@ -155,6 +163,29 @@ pub(super) fn canned(loaded: &LoadedSuite, server: &str) -> Vec<ToolEntry> {
             // Whoever started the mock has read the file already, and told what is wrong with it.
             let text = std::fs::read_to_string(loaded.dir.join(file)).unwrap_or_default();
             ToolsFile::parse(&text, "tools").map(|file| file.tools).unwrap_or_default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exit_code_can_be_asked_for_in_every_way_that_leads_to_it() {
+        for (way, is_asked) in [
+            ("live.exit_code", true),
+            (r#"live["exit_code"]"#, true),
+            (r#"["live"].exit_code"#, true),
+            ("live", true),
+            ("live.length", false),
+            ("live.retries", false),
+            ("exit_code", false),
+            ("length", false),
+            ("recovery.verdict", false),
+        ] {
+            let target = Target::try_from(way.to_owned()).unwrap();
+            assert_eq!(looks_at_exit_code(&target), is_asked, "{way}");
         }
     }
 }

@@ -217,8 +217,10 @@ async fn run(desk: &Desk, agent: &AgentTest, around: &Surroundings) -> Result<En
             }
         });
         let mut hearing = pin!(async {
-            if let Some(stdout) = stdout {
-                let _ = stdout.take(LONGEST_ANSWER).read_to_end(&mut said).await;
+            if let Some(mut stdout) = stdout {
+                let _ = (&mut stdout).take(LONGEST_ANSWER).read_to_end(&mut said).await;
+                // Whoever has more to say must not die of a pipe that nobody reads any longer.
+                let _ = tokio::io::copy(&mut stdout, &mut tokio::io::sink()).await;
             }
         });
         let (mut is_told, mut is_heard) = (false, false);

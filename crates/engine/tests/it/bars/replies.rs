@@ -62,7 +62,7 @@ serve(lambda request: {reply} if next(calls) % 5 in {fails} else echo(request))
 #[tokio::test]
 async fn a_rate_limit_that_is_told_in_json_is_no_race() {
     for (status, told) in [("429", false), ("500", true)] {
-        let limited = listening_mock("mock-limited-http", &[("MOCK_STATUS", status)]).await;
+        let limited = listening_mock("limited-http", &[("MOCK_STATUS", status)]).await;
         let scenario = Scenario::race_check().concurrent(20).rounds(3).tool("echo");
         let report = report(Run::new(Server::http(&limited.url).build(), scenario)).await;
         assert_eq!(report.finding("divergent_replies").is_some(), told, "{:#?}", report.findings);

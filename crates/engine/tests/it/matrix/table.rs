@@ -124,7 +124,7 @@ pub(super) const TABLE: &[Row] = &[
         scenarios: &[DeadlockProbe],
         hang: Duration::from_millis(500),
         errors: &[Hang],
-        findings: &["concurrency_degrades_latency"],
+        findings: &["slow_calls"],
         checks: &[NO_DEADLOCK, TWO_SECONDS],
         ..SUSPECT
     },
@@ -438,7 +438,7 @@ pub(super) const TABLE: &[Row] = &[
         scenarios: &[DeadlockProbe],
         hang: Duration::from_millis(500),
         errors: &[Hang],
-        findings: &["concurrency_degrades_latency"],
+        findings: &["slow_calls"],
         checks: &[NO_DEADLOCK, TWO_SECONDS],
         ..SUSPECT
     },
@@ -502,7 +502,7 @@ pub(super) const TABLE: &[Row] = &[
         scenarios: &[DeadlockProbe],
         hang: Duration::from_millis(500),
         errors: &[Hang],
-        findings: &["concurrency_degrades_latency"],
+        findings: &["slow_calls"],
         checks: &[NO_DEADLOCK, TWO_SECONDS],
         ..SUSPECT
     },

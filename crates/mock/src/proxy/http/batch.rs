@@ -8,7 +8,6 @@ use tokio::time::sleep_until;
 use super::{
     body::{self, Outgoing},
     call::ends,
-    channel::postpone,
     exchange::{Exchange, Reply, is_stream, unmeasured, unreachable},
     head,
     io::ResetFlag,
@@ -137,9 +136,9 @@ impl Sorted {
         for open in jobs.chain(made).filter_map(|job| job.open.as_mut()) {
             open.status(status);
         }
-        let later = Later::new(self.made.len() + self.hung.len());
+        let mut later = Later::new();
         for (frame, job) in self.made.into_iter().chain(self.hung) {
-            postpone(later.sender.clone(), job, frame);
+            later.postpone(job, frame);
         }
         (self.asked, later)
     }

@@ -173,7 +173,7 @@ impl Exchange {
             Ok(bytes) if answered(&bytes).is_some_and(|id| id == job.id) => {
                 job.json(head, bytes, self).await
             }
-            Ok(bytes) => self.no_reply(job.open, head, bytes).await,
+            Ok(bytes) => self.no_reply(job, head, bytes).await,
             Err(_) => {
                 let broken = plain(StatusCode::BAD_GATEWAY, "the server's reply broke off");
                 self.answered(job.open, broken).await
@@ -186,18 +186,22 @@ impl Exchange {
     /// Passes on what a server says to a call that is no reply to it.
     async fn no_reply(
         &self,
-        mut open: Option<Open>,
+        mut job: Job,
         head: response::Parts,
         bytes: Vec<u8>,
     ) -> Response<Outgoing> {
-        // A status that refuses the call says it all.
-        if let Some(open) = open.as_mut().filter(|_| head.status.is_success()) {
-            open.unanswered("the response has no reply to it");
-            if is_unread(&bytes) {
-                open.replied(&bytes);
+        if let Some(open) = &mut job.open {
+            if job.held.is_withdrawn() {
+                open.cancelled();
+            } else if head.status.is_success() {
+                // Any other status says it all.
+                open.unanswered("the response has no reply to it");
+                if is_unread(&bytes) {
+                    open.replied(&bytes);
+                }
             }
         }
-        self.judge.recorder.close(open).await;
+        self.judge.recorder.close(job.open).await;
         Response::from_parts(head, Outgoing::whole(bytes))
     }
 }

@@ -6,15 +6,15 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use tokio::{sync::mpsc, time::sleep_until};
+use tokio::sync::mpsc;
 
-use super::replies::{Job, Others};
+use super::replies::Job;
 use crate::proxy::{message::Key, record::Recorder};
 
 /// How many made-up replies may wait for a stream.
 const QUEUE: usize = 64;
 
-/// A reply that did not come from the server, or not just now.
+/// A reply that does not come from the server, or not just now.
 pub(super) type Made = (Vec<u8>, Box<Job>);
 
 /// The open streams, by the address that they gave out.
@@ -31,7 +31,6 @@ struct Waiting {
 pub(super) struct Channel {
     channels: Channels,
     address: String,
-    sender: mpsc::Sender<Made>,
     made: mpsc::Receiver<Made>,
 }
 
@@ -43,9 +42,9 @@ impl Channels {
     /// A stream has given this address out.
     pub(super) fn open(&self, address: &str) -> Channel {
         let (sender, made) = mpsc::channel(QUEUE);
-        let waiting = Waiting { jobs: HashMap::new(), made: sender.clone() };
+        let waiting = Waiting { jobs: HashMap::new(), made: sender };
         self.lock().insert(address.to_owned(), waiting);
-        Channel { channels: self.clone(), address: address.to_owned(), sender, made }
+        Channel { channels: self.clone(), address: address.to_owned(), made }
     }
 
     /// A call's reply will come on the stream.
@@ -76,47 +75,10 @@ impl Channel {
         self.channels.lock().get_mut(&self.address)?.jobs.remove(id)
     }
 
-    /// The next reply that did not come from the server, or not just now.
+    /// The next reply that no server made.
     pub(super) async fn made(&mut self) -> Option<Made> {
         self.made.recv().await
     }
-
-    /// Lets a reply come back when it is due, so that others need not wait for it.
-    pub(super) fn postpone(&self, job: Job, frame: Vec<u8>) {
-        postpone(self.sender.clone(), job, frame);
-    }
-
-    /// Lets a reply come back when others have left.
-    pub(super) fn let_pass(&self, others: Others, job: Job, frame: Vec<u8>) {
-        let_pass(self.sender.clone(), others, job, frame);
-    }
-}
-
-/// Lets a reply come back when it is due.
-pub(super) fn postpone(sender: mpsc::Sender<Made>, job: Job, frame: Vec<u8>) {
-    let due = job.due;
-    come_back(sender, job, frame, sleep_until(due));
-}
-
-/// Lets a reply come back when others have left.
-pub(super) fn let_pass(sender: mpsc::Sender<Made>, others: Others, job: Job, frame: Vec<u8>) {
-    come_back(sender, job, frame, others.left());
-}
-
-fn come_back(
-    sender: mpsc::Sender<Made>,
-    job: Job,
-    frame: Vec<u8>,
-    until: impl Future<Output = ()> + Send + 'static,
-) {
-    tokio::spawn(async move {
-        // One that is withdrawn comes back at once, and whoever takes it sees that.
-        tokio::select! {
-            _ = job.held.unless_withdrawn(until) => {}
-            () = sender.closed() => return,
-        }
-        let _ = sender.send((frame, Box::new(job))).await;
-    });
 }
 
 impl Drop for Channel {

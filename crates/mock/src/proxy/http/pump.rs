@@ -8,7 +8,7 @@ use tokio::time::{Instant, Interval, interval, sleep_until};
 
 use super::{
     body::{Pieces, Torn},
-    channel::{Channel, let_pass, postpone},
+    channel::Channel,
     events::{self, Event, Events},
     exchange::Exchange,
     replies::{Job, Over, beside, send, walk},
@@ -73,6 +73,7 @@ struct Pump {
     flood: Option<(Flood, Interval)>,
     /// The calls whose replies come here.
     jobs: HashMap<Key, Job>,
+    /// Where calls share the stream: the replies that must not hold each other up.
     later: Option<Later>,
     /// Over HTTP+SSE: the calls whose replies come here.
     channel: Option<Channel>,
@@ -146,12 +147,17 @@ impl Pump {
         if let Some(members) = Batch::members(&event.data) {
             return self.array(&event, &members).await;
         }
-        match answered(&event.data).and_then(|id| self.job(&id)) {
+        let answers = answered(&event.data);
+        match answers.as_ref().and_then(|id| self.job(id)) {
             None => {
                 if !event.data.is_empty() {
                     self.sent.note(&event.data);
                 }
-                send(&self.pieces, event.raw).await
+                send(&self.pieces, event.raw).await?;
+                if answers.is_some() {
+                    self.exchange.turn.pass();
+                }
+                Ok(())
             }
             Some(job) => {
                 let data = event.data.clone();
@@ -199,40 +205,34 @@ impl Pump {
     }
 
     /// A reply that is due later, or behind another, waits here on its own stream, and beside the
-    /// others of a channel or a batch.
+    /// others where calls share one.
     async fn reply(&mut self, event: &Event, frame: Vec<u8>, mut job: Job) -> Result<(), Over> {
-        if job.due > Instant::now() && !job.held.is_withdrawn() {
-            if let Some(channel) = &self.channel {
-                channel.postpone(job, frame);
+        if let Some(later) = self.later.as_mut().filter(|_| !job.held.is_withdrawn()) {
+            if job.due > Instant::now() {
+                later.postpone(job, frame);
                 return Ok(());
             }
-            if let Some(later) = &mut self.later {
-                later.left += 1;
-                postpone(later.sender.clone(), job, frame);
+            if job.lets_pass() {
+                later.let_pass(self.exchange.turn.others(), job, frame);
                 return Ok(());
             }
         }
-        let due = job.held.unless_withdrawn(sleep_until(job.due));
-        let due = tokio::select! {
-            due = due => due,
+        let lets_pass = job.lets_pass();
+        let wait = job.held.unless_withdrawn(async {
+            sleep_until(job.due).await;
+            if lets_pass {
+                self.exchange.turn.others().left().await;
+            }
+        });
+        let waited = tokio::select! {
+            waited = wait => waited,
             () = self.pieces.closed() => return Err(Over),
         };
-        if due.is_none() {
+        if waited.is_none() {
             if let Some(open) = &mut job.open {
                 open.cancelled();
             }
             self.exchange.judge.recorder.close(job.open.take()).await;
-            return Ok(());
-        }
-        let shares_stream = self.channel.is_some() || self.later.is_some();
-        if shares_stream && job.lets_pass() {
-            let others = self.exchange.turn.others();
-            if let Some(channel) = &self.channel {
-                channel.let_pass(others, job, frame);
-            } else if let Some(later) = &mut self.later {
-                later.left += 1;
-                let_pass(later.sender.clone(), others, job, frame);
-            }
             return Ok(());
         }
         // Whoever leaves while it is held has had no reply, so its row is not complete before.
@@ -279,6 +279,7 @@ impl Pump {
         let relative = self.exchange.relative(&text).map(str::to_owned);
         let path = relative.clone().unwrap_or(text);
         self.channel = Some(self.exchange.channels.open(&path));
+        self.later.get_or_insert_with(Later::new);
         match relative {
             None => send(&self.pieces, event.raw).await,
             Some(path) => send(&self.pieces, event.with(path.as_bytes())).await,

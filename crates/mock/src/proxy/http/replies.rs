@@ -114,8 +114,20 @@ impl Answer {
     /// Sends it as events.
     pub(super) async fn walk(self, pieces: &Pieces, exchange: &Exchange) -> Result<(), Over> {
         beside(pieces, &self.beside).await?;
+        tokio::select! {
+            biased;
+            () = pieces.closed() => return Err(Over),
+            () = self.let_pass(&exchange.turn) => {}
+        }
         write_down(self.opens, exchange).await;
         walk(&Event::named_message(), self.steps, pieces, &exchange.turn).await
+    }
+
+    /// Waits until another reply has left, if this one is to be overtaken.
+    async fn let_pass(&self, turn: &Turn) {
+        if self.steps.iter().any(|step| matches!(step, Step::Late(_))) {
+            turn.others().left().await;
+        }
     }
 }
 
@@ -136,16 +148,10 @@ pub(super) async fn respond(
     if answer.steps.len() > 1 || !answer.beside.is_empty() {
         return into_events(head, answer, exchange);
     }
-    if let [Step::Late(_)] = &*answer.steps {
-        exchange.turn.others().left().await;
-    }
+    answer.let_pass(&exchange.turn).await;
     write_down(answer.opens, &exchange).await;
     let (pieces, outgoing) = Outgoing::pieces();
     let outgoing = match answer.steps.into_iter().next() {
-        Some(Step::Late(frame)) => {
-            announce(&mut head, frame.len());
-            Outgoing::whole(frame)
-        }
         Some(Step::Drip { frame, bytes_per_second }) => {
             announce(&mut head, frame.len());
             tokio::spawn(async move { trickle(&pieces, &frame, bytes_per_second).await });
@@ -156,7 +162,7 @@ pub(super) async fn respond(
             tokio::spawn(async move { tear(&pieces, bytes).await });
             outgoing
         }
-        Some(Step::Frame(bytes) | Step::Raw(bytes)) => {
+        Some(Step::Frame(bytes) | Step::Raw(bytes) | Step::Late(bytes)) => {
             announce(&mut head, bytes.len());
             Outgoing::whole(bytes)
         }
@@ -181,7 +187,8 @@ fn into_events(mut head: Parts, answer: Answer, exchange: Arc<Exchange>) -> Resp
 #[derive(Debug)]
 pub(super) struct Over;
 
-/// Sends the steps of a treated reply as events like the one that it came in.
+/// Sends the steps of a treated reply as events like the one that it came in. What is late has
+/// waited before, because its row is complete by now.
 pub(super) async fn walk(
     event: &Event,
     steps: Vec<Step>,
@@ -190,12 +197,8 @@ pub(super) async fn walk(
 ) -> Result<(), Over> {
     for step in steps {
         match step {
-            Step::Frame(frame) => send(pieces, event.with(&frame)).await?,
+            Step::Frame(frame) | Step::Late(frame) => send(pieces, event.with(&frame)).await?,
             Step::Raw(bytes) => send(pieces, bytes).await?,
-            Step::Late(frame) => {
-                turn.others().left().await;
-                send(pieces, event.with(&frame)).await?;
-            }
             Step::Drip { frame, bytes_per_second } => {
                 if !trickle(pieces, &event.with(&frame), bytes_per_second).await {
                     return Err(Over);

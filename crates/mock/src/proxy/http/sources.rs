@@ -3,26 +3,66 @@
 use std::future::pending;
 
 use hyper::body::{Bytes, Incoming};
-use tokio::{sync::mpsc, time::Interval};
+use tokio::{
+    sync::mpsc,
+    time::{Interval, sleep_until},
+};
 
 use super::{
     body,
     channel::{Channel, Made},
+    replies::{Job, Others},
 };
 use crate::proxy::notice::Flood;
 
-/// Replies to calls of a batch that come from elsewhere than the server, or later than it said them.
+/// Replies that wait beside a stream, so that the others on it need not wait for them.
 pub(super) struct Later {
-    pub(super) sender: mpsc::Sender<Made>,
+    sender: mpsc::Sender<Made>,
     made: mpsc::Receiver<Made>,
     /// How many are to come.
     pub(super) left: usize,
 }
 
 impl Later {
-    pub(super) fn new(left: usize) -> Self {
-        let (sender, made) = mpsc::channel(left.max(1));
-        Self { sender, made, left }
+    pub(super) fn new() -> Self {
+        // Those that find it full wait a little longer.
+        let (sender, made) = mpsc::channel(1);
+        Self { sender, made, left: 0 }
+    }
+
+    /// Lets a reply come back when it is due.
+    pub(super) fn postpone(&mut self, job: Job, frame: Vec<u8>) {
+        let due = job.due;
+        self.come_back(job, frame, sleep_until(due));
+    }
+
+    /// Lets a reply come back when others have left.
+    pub(super) fn let_pass(&mut self, others: Others, job: Job, frame: Vec<u8>) {
+        self.come_back(job, frame, others.left());
+    }
+
+    fn come_back(
+        &mut self,
+        job: Job,
+        frame: Vec<u8>,
+        until: impl Future<Output = ()> + Send + 'static,
+    ) {
+        self.left += 1;
+        let sender = self.sender.clone();
+        tokio::spawn(async move {
+            // One that is withdrawn comes back at once, and whoever takes it sees that.
+            tokio::select! {
+                _ = job.held.unless_withdrawn(until) => {}
+                () = sender.closed() => return,
+            }
+            let _ = sender.send((frame, Box::new(job))).await;
+        });
+    }
+
+    async fn made(&mut self) -> Option<Made> {
+        let made = self.made.recv().await;
+        self.left = self.left.saturating_sub(1);
+        made
     }
 }
 
@@ -42,14 +82,19 @@ pub(super) async fn tick(flood: &mut Option<(Flood, Interval)>) {
     }
 }
 
+/// The next reply that does not come from the server, or not just now; nothing where there is none.
 pub(super) async fn made(channel: &mut Option<Channel>, later: &mut Option<Later>) -> Option<Made> {
-    match (channel, later) {
-        (Some(channel), _) => channel.made().await,
-        (None, Some(later)) => {
-            let made = later.made.recv().await;
-            later.left = later.left.saturating_sub(1);
-            made
-        }
-        (None, None) => pending().await,
+    tokio::select! {
+        Some(made) = delivered(channel) => Some(made),
+        Some(made) = returned(later) => Some(made),
+        else => None,
     }
+}
+
+async fn delivered(channel: &mut Option<Channel>) -> Option<Made> {
+    channel.as_mut()?.made().await
+}
+
+async fn returned(later: &mut Option<Later>) -> Option<Made> {
+    later.as_mut()?.made().await
 }

@@ -38,7 +38,7 @@ impl Connection {
         if gathered.is_quiet() {
             self.write_down(rows, |row| row.http_status = Some(status::ACCEPTED)).await;
             Response::empty(status::ACCEPTED).render(keep_alive, &mut self.output);
-            return self.accept(0, keep_alive).await;
+            return self.accept(keep_alive).await;
         }
         let reply = Reply {
             keep_alive,
@@ -93,9 +93,7 @@ impl Connection {
         })
         .await;
         self.obey_first(&ending, session, false, &mut reply);
-        let after = reply.end(&mut self.stream, ending).await?;
-        self.hub.server.has_replied();
-        Ok(after)
+        self.conclude(reply, ending).await
     }
 
     async fn write_down(&self, rows: Vec<Row>, finish: impl Fn(&mut Row)) {
@@ -124,14 +122,13 @@ impl Connection {
                     Some(Out::Ending(ending)) => {
                         left -= 1;
                         if left == 0 {
-                            let after = reply.end(&mut self.stream, ending).await?;
-                            self.hub.server.has_replied();
-                            return Ok(after);
+                            return self.conclude(reply, ending).await;
                         }
-                        if let Ending::Reply { steps, .. } = ending
-                            && reply.part(&mut self.stream, &steps).await? == After::Closed
-                        {
-                            return Ok(After::Closed);
+                        if let Ending::Reply { steps, .. } = ending {
+                            if reply.part(&mut self.stream, &steps).await? == After::Closed {
+                                return Ok(After::Closed);
+                            }
+                            self.hub.server.has_replied();
                         }
                     }
                     None => return Ok(After::Closed),

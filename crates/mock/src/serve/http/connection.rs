@@ -135,7 +135,7 @@ impl Connection {
                 self.use_up(used);
                 let response = sse::post(&self.hub, &head, &body, &self.from).await;
                 response.render(keep_alive, &mut self.output);
-                self.accept(0, keep_alive).await
+                self.accept(keep_alive).await
             }
             Step::Upgrade { used, head, accept } => {
                 self.use_up(used);
@@ -265,9 +265,9 @@ impl Connection {
     }
 
     /// Sends what was written, which is no reply.
-    pub(super) async fn accept(&mut self, used: usize, keep_alive: bool) -> io::Result<After> {
+    pub(super) async fn accept(&mut self, keep_alive: bool) -> io::Result<After> {
         reply::send(&mut self.stream, &self.output).await?;
-        self.close_turn(used, keep_alive).await
+        self.close_turn(0, keep_alive).await
     }
 
     /// All that was written has been sent.
@@ -310,9 +310,7 @@ impl Connection {
                     Some(Out::Ending(_)) if self.has_crashed() => return Ok(After::Closed),
                     Some(Out::Ending(ending)) => {
                         self.obey_first(&ending, &session, handshake, &mut reply);
-                        let after = reply.end(&mut self.stream, ending).await?;
-                        self.hub.server.has_replied();
-                        return Ok(after);
+                        return self.conclude(reply, ending).await;
                     }
                     None => return Ok(After::Closed),
                 },
@@ -329,6 +327,16 @@ impl Connection {
                 },
             }
         }
+    }
+
+    /// Sends what a request has come to. None but a reply lets others pass.
+    pub(super) async fn conclude(&mut self, reply: Reply, ending: Ending) -> io::Result<After> {
+        let is_reply = matches!(ending, Ending::Reply { .. });
+        let after = reply.end(&mut self.stream, ending).await?;
+        if is_reply {
+            self.hub.server.has_replied();
+        }
+        Ok(after)
     }
 
     pub(super) fn has_crashed(&self) -> bool {

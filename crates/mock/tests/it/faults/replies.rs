@@ -105,6 +105,21 @@ async fn only_a_reply_lets_another_pass() {
     }
 }
 
+/// Over Streamable HTTP its connection may end without a word.
+#[tokio::test]
+async fn a_call_that_is_cut_off_lets_no_reply_pass() {
+    let faults = ["reorder@tool=echo", "disconnect@tool=chatty"];
+    let faults = faults.map(|fault| fault.parse().unwrap());
+    let mock = faults.into_iter().fold(Mock::new(), Mock::fault);
+    let mut peer = Peer::start(mock, TransportName::Http, Era::Legacy).await;
+    let begun = Instant::now();
+    let id = peer.call("echo", json!({})).await;
+    let cut = peer.call("chatty", json!({})).await;
+    assert_eq!(peer.next(cut).await, Got::closed());
+    peer.reply(id).await;
+    assert!(begun.elapsed() >= REORDER_LIMIT);
+}
+
 pub(super) async fn long_text(mut peer: Peer, bytes: usize) {
     let id = peer.call("echo", json!({})).await;
     let reply = peer.reply(id).await;

@@ -107,10 +107,13 @@ impl HttpLink {
             inner.break_off(Break { category: ErrorCategory::Disconnected, code, message });
             return Ok(());
         }
+        if id != 0 && head.status == TOO_MANY_REQUESTS {
+            // Whoever limits how many calls may come is known by the status, whatever the body says.
+            inner.end_call(id, &status_trouble(head, body).into_break());
+            return Ok(());
+        }
         if let Some(Message::Response { body: error @ Body::Error { .. }, .. }) = reading.message
             && id != 0
-            // Whoever limits how many calls may come is known by the status, whatever the code is.
-            && head.status != TOO_MANY_REQUESTS
         {
             // A refusal may carry no id: the exchange itself says what it answers.
             inner.settle(id, error, &[], at);

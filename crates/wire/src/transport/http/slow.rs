@@ -22,9 +22,10 @@ use crate::{
 
 /// How long the rest of a stream may take after the reply that it carried.
 const DRAIN_LIMIT: Duration = Duration::from_secs(5);
-/// Streams that may go on after their replies, or twice as many as calls were in flight: a server that ends
-/// none must not take all our connections.
+/// Streams that may go on after their replies, or twice as many as calls were in flight, but never more than
+/// the second figure: a server that ends none must not take all our connections.
 const MOST_RESTS: usize = 64;
+const RESTS_OF_A_CROWD: usize = 1024;
 /// A stream is not resumed faster than this, so that a server which always hangs up at once costs
 /// little.
 pub(super) const SHORTEST_RETRY: Duration = Duration::from_millis(100);
@@ -190,7 +191,7 @@ impl HttpLink {
         // Replies that come together leave fewer and fewer calls in flight, and more and more rests.
         let in_flight = inner.slots.borrow().in_flight() as u32 + 1;
         self.most_in_flight.update(|most| most.max(in_flight));
-        let most = MOST_RESTS.max(2 * self.most_in_flight.get() as usize);
+        let most = (2 * self.most_in_flight.get() as usize).clamp(MOST_RESTS, RESTS_OF_A_CROWD);
         if let Some(session) = inner.session().filter(|_| rests.len() < most) {
             rests.spawn_local(async move {
                 let _ = tokio::time::timeout(DRAIN_LIMIT, drain(session, incoming, parser)).await;
