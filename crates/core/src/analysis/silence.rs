@@ -176,12 +176,13 @@ mod tests {
     #[test]
     fn a_tool_that_takes_as_long_alone_is_no_matter_of_concurrency() {
         let told = |concurrent: u32, slow: u32, quick: u64| {
-            let run = (0..slow).fold(Run::default().oks(quick), |run, _| run.slow(6_000));
+            let run = (0..slow).fold(Run::default(), |run, _| run.slow(6_000));
+            let run = (0..quick).fold(run, |run, n| run.ok(40_000 + n * 4_000, 2_000));
             ids(run, &info(Scenario::deadlock_probe().concurrent(concurrent)))
         };
         let queue = [(CONCURRENCY_DEGRADES.to_owned(), Severity::Warning)];
         let slow = [(SLOW_CALLS.to_owned(), Severity::Warning)];
-        assert_eq!(told(20, 12, 13), queue);
+        assert_eq!(told(20, 20, 5), queue);
         assert_eq!(told(20, 25, 0), slow, "the steady calls are as slow");
         assert_eq!(told(1, 6, 0), slow);
     }

@@ -81,8 +81,9 @@ impl Desk {
                 () = sleep(limit + BESIDES) => {}
             }
         };
+        let began = Instant::now();
         let telling = async {
-            let (began, mut ticks) = (Instant::now(), interval(LOOK));
+            let mut ticks = interval(LOOK);
             loop {
                 ticks.tick().await;
                 if let Some(step) = meter(began.elapsed()) {
@@ -98,6 +99,10 @@ impl Desk {
                 run.await
             }
         };
+        // What is over between two looks is told as well.
+        if let Some(step) = meter(began.elapsed()) {
+            client.tell(step).await;
+        }
         let result = ended.map_err(|error| RunError::Internal(error.to_string()))?;
         Ok(result?)
     }
