@@ -11,13 +11,13 @@ use mcp_loadtest_core::{
     display::visible,
     exit::Exit,
     hint::nearest,
-    report::figures::counted,
+    report::{figures::counted, wrap::wrap},
     units::Size,
 };
 
 use super::{
     explain,
-    probe::{self, Judged, OutputArgs, STOPPED, carry_out, findings, is_listed},
+    probe::{self, Judged, OutputArgs, STOPPED, WIDTH, carry_out, findings, is_listed},
 };
 use crate::{
     env::Env,
@@ -145,12 +145,23 @@ pub(super) fn passed(report: &ProbeReport) -> bool {
 fn why_not(report: &ProbeReport) -> &'static str {
     match (report.interrupted, report.negative_path.failures) {
         (true, 0) => STOPPED,
-        (false, 0) if report.passed => NOTHING_TAKEN,
+        (false, 0) if report.passed => nothing_shown(report),
         _ => "a bug was found",
     }
 }
 
-/// Why refusals alone are no good sign.
+/// Why nothing that went wrong is no good sign.
+fn nothing_shown(report: &ProbeReport) -> &'static str {
+    let is_control = |case: &&CaseResult| case.check == CONTROL_CALL;
+    let mut controls = report.checks.iter().filter(is_control);
+    match controls.any(|control| control.verdict == CaseVerdict::Held) {
+        true => NOTHING_JUDGED,
+        false => NOTHING_TAKEN,
+    }
+}
+
+const NOTHING_JUDGED: &str = "nothing but good arguments could be judged, so that nothing is known of what \
+                              the server does with bad ones: the table says why";
 const NOTHING_TAKEN: &str = "no tool took good arguments, so that a refusal means nothing: give some \
                              with --tool and --args, or call more tools with --allow-destructive";
 
@@ -211,10 +222,8 @@ fn render(report: &ProbeReport) -> String {
     if report.interrupted {
         text.push_str(&format!("\nNot all of it: {STOPPED}.\n"));
     } else if gate.gate_passed == 0 && gate.failures == 0 {
-        text.push_str("\nNo tool took good arguments, so that a refusal means nothing");
-        text.push_str(
-            ": give some with --tool and --args,\nor call more tools with --allow-destructive.\n",
-        );
+        let why = format!("Undecided: {}.", nothing_shown(report));
+        text.push_str(&format!("\n{}\n", wrap(&why, WIDTH).join("\n")));
     }
     text.push_str(&findings(&report.findings, false));
     text

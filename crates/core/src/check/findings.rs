@@ -120,8 +120,9 @@ pub struct Gate {
     pub failures: u64,
     /// How many could not be judged.
     pub could_not_tell: u64,
-    /// 1 when all that were tried went as the contract says, at least one was tried, and at least
-    /// one tool took good arguments, 0 otherwise. A server that refuses everything does not pass.
+    /// 1 when all that were tried went as the contract says, at least one besides the call with good
+    /// arguments was tried, and at least one tool took good arguments, 0 otherwise. A server that refuses
+    /// everything does not pass.
     pub gate_passed: u64,
 }
 

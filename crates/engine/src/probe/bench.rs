@@ -211,8 +211,13 @@ impl Bench {
     }
 
     /// Adds a result. A server that was away for a moment has not held, whatever it answered before; where
-    /// nothing is known of a case that stays so, and what it says is kept.
+    /// nothing is known of a case that stays so, and that the server was away is told beside it.
     pub(crate) fn tell(&self, mut result: CaseResult) {
+        if result.verdict == CaseVerdict::CouldNotTell && self.away.borrow().is_some() {
+            let (check, family) = (result.check.clone(), result.family);
+            self.results.borrow_mut().push(result);
+            return self.tell(CaseResult::new(&check, family, AFTERWARDS, CaseVerdict::Held));
+        }
         let away = if result.verdict.is_known() { self.away.take() } else { None };
         if let Some(said) = away.filter(|_| result.severity < Some(Severity::Warning)) {
             result.verdict = CaseVerdict::Broken;

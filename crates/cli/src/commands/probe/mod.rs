@@ -19,7 +19,7 @@ use mcp_loadtest_core::{
 
 pub(super) use self::{
     outputs::{Judged, OutputArgs},
-    text::findings,
+    text::{WIDTH, findings},
 };
 use super::{block_on, explain};
 use crate::{

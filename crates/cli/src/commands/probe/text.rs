@@ -16,7 +16,7 @@ use mcp_loadtest_core::{
 use super::STOPPED;
 
 /// The width of a screen.
-const WIDTH: usize = 80;
+pub(crate) const WIDTH: usize = 80;
 /// How much of a sentence is shown; `--json` has all.
 const LIMIT: usize = 400;
 const INDENT: usize = 4;

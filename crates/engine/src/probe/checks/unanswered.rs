@@ -45,8 +45,8 @@ fn run(bench: &Bench) -> Running<'_> {
 #[derive(Default)]
 struct Tally {
     made: usize,
-    /// The number of the last call that was made once more.
-    repeated: usize,
+    /// What cut the one call that was made once more.
+    cut: Option<String>,
     refused: usize,
     first_refusal: String,
     highest_id: u64,
@@ -80,17 +80,21 @@ async fn look(bench: &Bench, session: &Session, count: usize) -> CaseResult {
                 let told = bench.unless_dead(session, lost).await;
                 let is_alive = told.verdict == CaseVerdict::Broken;
                 let is_cut = reply.failure() == Some(ErrorCategory::Disconnected);
-                if !is_alive || !is_cut || stray.is_some() || tally.repeated == tally.made {
+                if !is_alive || !is_cut || stray.is_some() || tally.cut.is_some() {
                     return told;
                 }
                 // Once may be a connection that was closed just when the call went out on it.
-                tally.repeated = tally.made;
+                tally.cut = Some(format!("call {} was cut once: {}", tally.made, reply.message));
                 tally.made -= 1;
             }
         }
     }
+    let held = match &tally.cut {
+        Some(cut) => CHECK.case(&case, CaseVerdict::Held).severity(Severity::Info).detail(cut),
+        None => CHECK.case(&case, CaseVerdict::Held),
+    };
     match tally.refused {
-        0 => CHECK.case(case, CaseVerdict::Held),
+        0 => held,
         refused if refused == count => CHECK
             .case(case, CaseVerdict::CouldNotTell)
             .detail(format!("all were refused: {}", tally.first_refusal)),
