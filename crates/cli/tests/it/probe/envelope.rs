@@ -163,3 +163,15 @@ fn a_server_that_is_away_for_a_moment_is_told() {
         assert_eq!(severity, worst, "{results:#?}");
     }
 }
+
+/// Once may be a connection that was closed just when the call went out on it.
+#[test]
+fn a_call_that_is_cut_is_tried_again_once_and_told() {
+    for (cuts, verdict, why) in [("60", "held", "cut once"), ("60,90", "broken", "without a reply")]
+    {
+        let mock = listening_mock("cut-http.py", &[("MOCK_CUTS", cuts)]);
+        let results = probed(&["--url", &mock.url], "unanswered");
+        assert_eq!(results[0]["verdict"], verdict, "{results:#?}");
+        assert!(results[0]["detail"].as_str().unwrap().contains(why), "{results:#?}");
+    }
+}

@@ -133,7 +133,7 @@ fn a_server_that_refuses_everything_does_not_pass() {
     let (ran, report) = negative_path(&server, &["--tool", "search", "--args", good]);
     assert_eq!((ran.code, findings(&report, "critical")), (1, vec!["control_call".into()]));
     let table = run(&["negative-path", "-s", &server]);
-    assert!(table.out.contains("No tool took good arguments"), "{}", table.out);
+    assert!(table.out.contains("no tool took good arguments"), "{}", table.out);
 }
 
 #[test]
