@@ -203,14 +203,15 @@ fn several_servers_fail_where_a_run_does_and_not_where_one_is_slower() {
     let slow = |ms: u32| format!("{program} mock --fault slow:{ms}");
     let (ours, theirs) = (slow(100), slow(1000));
     let servers = ["run", "-s", &ours, "-s", &theirs, "--label", "ours", "--label", "theirs"];
-    let load = ["--tool", "echo", "--concurrent", "1", "--repeat", "3", "--duration", "2s"];
+    // Three rounds are enough: on a busy machine one or two may not count.
+    let load = ["--tool", "echo", "--concurrent", "1", "--repeat", "5", "--duration", "2s"];
     for (limit, code, outputs, told) in [
         (&[][..], Some(0), "passed=true\nverdict=PASS\n", "::notice title=REGRESSION"),
         (
             &["--p50-latency", "500ms"],
             Some(1),
             "passed=false\nverdict=FAIL\n",
-            "::error title=FAIL%3A theirs in round 1",
+            "::error title=FAIL%3A theirs in round ",
         ),
     ] {
         let dir = tempfile::tempdir().unwrap();
