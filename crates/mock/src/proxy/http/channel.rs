@@ -6,7 +6,10 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use tokio::sync::mpsc;
+use tokio::{
+    sync::mpsc,
+    time::{Instant, sleep_until},
+};
 
 use super::replies::Job;
 use crate::proxy::{message::Key, record::Recorder};
@@ -57,16 +60,36 @@ impl Channels {
         }
     }
 
-    /// Sends a reply that no server made.
+    /// Sends a reply that no server made, when it is due. A stream that its server ends does not wait for it: in
+    /// a batch it may be one that hangs.
     pub(super) async fn deliver(&self, address: &str, job: Job, frame: Vec<u8>, log: &Recorder) {
         let made = self.lock().get(address).map(|waiting| waiting.made.clone());
+        let due = job.due;
         match made {
+            Some(made) if due > Instant::now() => come_back(made, job, frame, sleep_until(due)),
             Some(made) => {
                 let _ = made.send((frame, Box::new(job))).await;
             }
             None => log.close(job.open).await,
         }
     }
+}
+
+/// Lets a reply come back to its stream later, as long as there is one.
+pub(super) fn come_back(
+    sender: mpsc::Sender<Made>,
+    job: Job,
+    frame: Vec<u8>,
+    until: impl Future<Output = ()> + Send + 'static,
+) {
+    tokio::spawn(async move {
+        // One that is withdrawn comes back at once, and whoever takes it sees that.
+        tokio::select! {
+            _ = job.held.unless_withdrawn(until) => {}
+            () = sender.closed() => return,
+        }
+        let _ = sender.send((frame, Box::new(job))).await;
+    });
 }
 
 impl Channel {

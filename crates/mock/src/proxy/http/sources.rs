@@ -10,7 +10,7 @@ use tokio::{
 
 use super::{
     body,
-    channel::{Channel, Made},
+    channel::{Channel, Made, come_back},
     replies::{Job, Others},
 };
 use crate::proxy::notice::Flood;
@@ -48,15 +48,7 @@ impl Later {
         until: impl Future<Output = ()> + Send + 'static,
     ) {
         self.left += 1;
-        let sender = self.sender.clone();
-        tokio::spawn(async move {
-            // One that is withdrawn comes back at once, and whoever takes it sees that.
-            tokio::select! {
-                _ = job.held.unless_withdrawn(until) => {}
-                () = sender.closed() => return,
-            }
-            let _ = sender.send((frame, Box::new(job))).await;
-        });
+        come_back(self.sender.clone(), job, frame, until);
     }
 
     async fn made(&mut self) -> Option<Made> {

@@ -64,3 +64,18 @@ async fn a_reply_that_waits_outlives_the_stream_of_its_server() {
         assert!(row.success && !row.cancelled, "{fault}: {row:?}");
     }
 }
+
+#[tokio::test]
+async fn a_call_of_a_batch_that_hangs_keeps_no_stream_open_that_its_server_has_ended() {
+    let (transport, audit) = (TransportName::Sse, memory());
+    let proxy = start(&brief().await, transport, &["hang@tool=stuck"], audit.clone()).await;
+    let mut peer = Peer::visit(transport, Era::Modern, proxy).await;
+    let call = |id: u64, tool: &str| {
+        let params = json!({ "name": tool, "arguments": {} });
+        json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
+    };
+    peer.tell(&json!([call(1, "echo"), call(2, "stuck")])).await;
+    assert!(peer.reply(1).await["result"].is_object());
+    let row = wait_for(&audit, |row| row.tool.as_deref() == Some("stuck")).await;
+    assert!(row.cancelled && !row.success, "{row:?}");
+}
