@@ -248,7 +248,8 @@ mod tests {
         for (text, value, is_told) in [
             ("The latest is INC-7731.", "INC-7731", true),
             ("(inc-7731)", "INC-7731", true),
-            ("INC-7731-related trouble, see INC-7731's page", "INC-7731", true),
+            ("INC-7731-related trouble", "INC-7731", true),
+            ("see INC-7731's page", "INC-7731", true),
             ("The latest is INC-77310.", "INC-7731", false),
             ("XINC-7731 and INC-7731-B and INC-7731-2 and 1-INC-7731", "INC-7731", false),
             ("INC-77310, then INC-7731", "INC-7731", true),
