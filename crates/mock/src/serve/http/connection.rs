@@ -5,35 +5,28 @@
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
-use mcp_loadtest_core::{config::TransportName, mcp::Era};
+use mcp_loadtest_core::config::TransportName;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,
-    sync::mpsc,
     time::{Instant, timeout, timeout_at},
 };
 use tokio_util::task::TaskTracker;
 
 use super::{
-    Hub, OUTBOX, PATH,
+    Hub, PATH,
     endpoint::{self, Verdict},
     guard,
     head::Head,
     listen,
-    reply::{self, After, Reply},
+    reply::{self, After},
     response::{Response, status},
     sse, ws,
 };
 use crate::{
     audit::Row,
     serve::MESSAGE_LIMIT,
-    server::{
-        batch::Gathered,
-        caller::Caller,
-        origin::Origin,
-        pending::{Ending, Pending},
-        session::{Out, Session},
-    },
+    server::{batch::Gathered, caller::Caller, origin::Origin, pending::Pending, session::Session},
 };
 
 /// How long a request may take to arrive, once it has begun.
@@ -280,101 +273,6 @@ impl Connection {
         }
         self.linger().await?;
         Ok(After::Closed)
-    }
-
-    /// Waits for what a request comes to, and sends what comes before it.
-    async fn later(
-        &mut self,
-        keep_alive: bool,
-        pending: Pending,
-        session: Arc<Session>,
-    ) -> io::Result<After> {
-        let era = pending.revision().era();
-        let cancel = pending.cancel_token();
-        let handshake = pending.is_handshake();
-        let mut reply = Reply {
-            keep_alive,
-            era,
-            always_stream: self.hub.always_stream,
-            begun: false,
-            session: None,
-        };
-        let mut outgoing = self.run(pending);
-        let mut watches = true;
-        loop {
-            tokio::select! {
-                biased;
-                out = outgoing.recv() => match out {
-                    Some(Out::Message(frame)) => reply.message(&mut self.stream, &frame).await?,
-                    // A server that has crashed says nothing more.
-                    Some(Out::Ending(_)) if self.has_crashed() => return Ok(After::Closed),
-                    Some(Out::Ending(ending)) => {
-                        self.obey_first(&ending, &session, handshake, &mut reply);
-                        return self.conclude(reply, ending).await;
-                    }
-                    None => return Ok(After::Closed),
-                },
-                more = self.read_some(), if watches => match more {
-                    // What comes now is the next request; it waits for its turn.
-                    Ok(After::Open) => watches = false,
-                    _ => {
-                        if era == Era::Modern {
-                            cancel.cancel();
-                        }
-                        // Legacy: a client that hangs up has not cancelled. The call goes on.
-                        return Ok(After::Closed);
-                    }
-                },
-            }
-        }
-    }
-
-    /// Sends what a request has come to. None but a reply lets others pass.
-    pub(super) async fn conclude(&mut self, reply: Reply, ending: Ending) -> io::Result<After> {
-        let is_reply = matches!(ending, Ending::Reply { .. });
-        let after = reply.end(&mut self.stream, ending).await?;
-        if is_reply {
-            self.hub.server.has_replied();
-        }
-        Ok(after)
-    }
-
-    pub(super) fn has_crashed(&self) -> bool {
-        self.hub.server.has_crashed().is_some()
-    }
-
-    fn run(&self, pending: Pending) -> mpsc::Receiver<Out> {
-        let (outbox, outgoing) = mpsc::channel(OUTBOX);
-        let pending = pending.streamed(self.hub.always_stream);
-        self.hub.tasks.spawn(async move {
-            let ending = pending.run(outbox.clone()).await;
-            // A client that is gone misses nothing.
-            let _ = outbox.send(Out::Ending(ending)).await;
-        });
-        outgoing
-    }
-
-    /// What an ending means beyond its bytes.
-    pub(super) fn obey_first(
-        &self,
-        ending: &Ending,
-        session: &Arc<Session>,
-        handshake: bool,
-        reply: &mut Reply,
-    ) {
-        match ending {
-            Ending::Reply { told, .. } if handshake && told.code.is_none() => {
-                let nothing = Response::empty(status::OK);
-                endpoint::welcome(&self.hub, session, nothing);
-                reply.session = Some(session.id.to_string());
-            }
-            Ending::SessionLost => {
-                self.hub.sessions.end(&session.id);
-                session.ended.cancel();
-            }
-            Ending::Crash(code) => self.hub.server.crash(*code),
-            _ => {}
-        }
     }
 
     /// Closes our side and waits for the other: a socket that is closed with bytes unread takes the

@@ -10,12 +10,14 @@
 //! | `sessions`   | legacy: who has shaken hands                                      |
 //! | `response`   | replies in one piece                                              |
 //! | `reply`      | replies that take their time: JSON, events, and broken ones       |
+//! | `ending`     | what a request comes to, and what that means for its session      |
 //! | `batch`      | replies to a batch                                                |
 //! | `listen`     | legacy: the GET stream                                            |
 //! | `sse`, `ws`  | the two other transports                                          |
 
 mod batch;
 mod connection;
+mod ending;
 mod endpoint;
 pub(crate) mod guard;
 mod head;
