@@ -6,7 +6,7 @@ use super::finding;
 use crate::{
     event::note,
     histogram,
-    report::{Finding, RunInfo, Severity},
+    report::{Finding, RunInfo, Severity, validity::validity},
     scenario::{ScenarioKind, Spike},
     tally::{Segment, Tally, paused_within},
     units::{format_latency, format_span},
@@ -38,7 +38,7 @@ pub(super) fn judge(tally: &Tally, info: &RunInfo) -> Vec<Finding> {
     let errors = failed_more(before, burst, after);
     let slower = slower_at_the_end(tally, before, after);
     slower
-        .or_else(|| silent_after(tally, spike, [before, burst, after]))
+        .or_else(|| silent_after(tally, info, spike, [before, burst, after]))
         .into_iter()
         .chain(errors)
         .collect()
@@ -48,11 +48,17 @@ pub(super) fn judge(tally: &Tally, info: &RunInfo) -> Vec<Finding> {
 /// short has no end to speak of.
 fn silent_after(
     tally: &Tally,
+    info: &RunInfo,
     spike: &Spike,
     [before, burst, after]: [&Segment; 3],
 ) -> Option<Finding> {
     let cuts = [note::INTERRUPTED, note::ENDED_ON_FAIL, note::ABORTED];
     if burst.counts.issued == 0 || cuts.iter().any(|cut| tally.noted(cut) > 0) {
+        return None;
+    }
+    // Calls that have all ended well may have waited for us, where we were the limit.
+    let total = tally.total();
+    if total.counts.errors() == 0 && validity(&info.scenario, tally, &total).client_bound {
         return None;
     }
     let sent = after.counts.issued - after.counts.dropped;
@@ -155,7 +161,12 @@ fn failed_more(before: &Segment, burst: &Segment, after: &Segment) -> Option<Fin
 mod tests {
     use super::super::fixture::{Run, info};
     use super::*;
-    use crate::{event::Event, outcome::ErrorCategory, scenario::Scenario, tally::Pause};
+    use crate::{
+        event::{Event, GENERATOR_INTERVAL, GeneratorSample},
+        outcome::ErrorCategory,
+        scenario::Scenario,
+        tally::Pause,
+    };
 
     /// The burst is in the middle third; there are ten calls a second.
     fn spike(seconds: u64, at_the_end: u64) -> Tally {
@@ -236,6 +247,15 @@ mod tests {
         let at = Duration::from_secs(21);
         dropped.tally.observe(&Event::Dropped { at, worker: 0, segment: 3, count: 90 });
         assert!(silent(&dropped)[0].contains("no call was made"), "{:?}", silent(&dropped));
+        // Where we had no CPU, calls that ended well say nothing of the server; those that did not, do.
+        let wall = GENERATOR_INTERVAL;
+        let (cpu, starved) = (wall / 4, wall / 2);
+        let kept = GeneratorSample { at: wall, worker: 0, wall, cpu, starved };
+        let mut ours = burst_then(|run| run);
+        ours.tally.observe(&Event::Generator(kept));
+        assert_eq!(silent(&ours), [""; 0], "we were the limit");
+        let lost = ours.failed(ErrorCategory::Timeout, 9);
+        assert!(silent(&lost)[0].contains("no call was made"), "{:?}", silent(&lost));
         let rare = (0..4).fold(Run::default(), |run, n| run.ok_in(1, n * 2_500, 5));
         assert_eq!(silent(&rare.ok_in(2, 10_000, 300)), [""; 0], "a call every 2.5 s");
     }
