@@ -28,8 +28,8 @@ Examples:
   mcp-loadtest replay ./runs/2026-05-10T14-30-00-9XY7K2/cases/raw_bytes-12.json
   mcp-loadtest replay ./runs/2026-05-10T14-30-00-9XY7K2/raw_bytes-12 -s \"python -m my_mcp\"
 
-Exit codes: 0 it no longer shows, 1 it still shows, is another bug now or nobody can tell, 2 the file or the
-server cannot be used.")]
+Exit codes: 0 it no longer shows, 1 it still shows, is another bug now or nobody can tell,
+2 the file or the server cannot be used.")]
 pub(crate) struct ReplayArgs {
     /// The file of a case, or the directory of a run and the name of a case.
     #[arg(required_unless_present = "explain", value_name = "CASE")]
