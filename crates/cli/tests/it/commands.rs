@@ -207,7 +207,7 @@ fn a_clients_file_that_cannot_be_read_is_told_and_nobody_is_tested_in_its_place(
         let ran = run_in(&near, &["probe", "--name", "my-mock"]);
         let error = format!("error: {}: cannot be read: ", near.join(".mcp.json").display());
         assert!(ran.code == 2 && ran.err.contains(&error), "{}", ran.err);
-        assert!(!ran.err.contains("using"), "{}", ran.err);
+        assert!(!ran.err.contains("using `"), "{}", ran.err);
     }
     write(good.as_bytes(), good.as_bytes());
     let ran = run_in(&near, &["probe", "--name", "my-mock"]);
